@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The hooks an operating system calls. They keep the recorder's context and record the events.
+ *
+ * Times are ticks of the port's clock. Partition, task and object arguments are the dense indices
+ * that the create hooks returned; keep them beside the OS object. Partition 0 is the module OS.
+ * All but the create hooks may be called from interrupt handlers; switch and window hooks are
+ * called with interrupts masked, by the CPU that switches.
+ */
+#ifndef VXM_HOOKS_H
+#define VXM_HOOKS_H
+
+#include "vxm/generated/events.h"
+#include "vxm/record.h"
+
+/* What the object table says of a task; times in ticks, 0 where it has none. */
+struct vxm_task_info {
+    const char *name; /* copied; at most 31 characters are kept */
+    uint32_t handle;  /* the OS's own number */
+    uint16_t partition;
+    uint16_t priority; /* the OS's own scale */
+    uint32_t stack_size;
+    uint64_t period;
+    uint64_t time_capacity;
+    bool idle; /* the partition's idle process: its time is margin, not execution */
+};
+
+struct vxm_window_info {
+    uint16_t partition; /* dense index; 0: SPARE */
+    bool release_point;
+    uint64_t offset; /* from the start of the major frame */
+    uint64_t duration;
+};
+
+/* A schedule stays in the OS's memory; the agent keeps the pointer. */
+struct vxm_schedule_info {
+    uint16_t id;
+    uint16_t window_count;
+    uint64_t major_frame;
+    const struct vxm_window_info *windows;
+};
+
+/* Create hooks: kernel or task context, after vxm_agent_init. VXM_UNNAMED when the table is full (counted). */
+uint16_t vxm_hook_partition_create(const char *name, uint32_t handle);
+uint16_t vxm_hook_task_create(const struct vxm_task_info *task);
+void vxm_hook_task_delete(uint16_t task, uint32_t handle);
+uint16_t vxm_hook_object_create(const char *name, uint16_t type, uint16_t partition, uint32_t handle,
+                                uint32_t message_size, uint32_t capacity);
+void vxm_hook_schedule(const struct vxm_schedule_info *schedule);
+
+/*
+ * Called by window-switch code after the window hook: closes a unit that is so old that its 32-bit
+ * times would become ambiguous. A few instructions when there is nothing to do.
+ */
+void vxm_hook_age_check(void);
+
+/* A handler that the mask does not stop leaves its exception here; it is recorded at the next window hook. */
+void vxm_pending_exception(uint32_t vector, uint32_t code, uint32_t address, uint32_t ip);
+
+static inline struct vxm_context *vxm_context(void)
+{
+    return &vxm_recorder.stream[VXM_PORT_STREAM()].context;
+}
+
+static inline void vxm_hook_major_frame(uint16_t schedule, uint32_t frame, uint64_t start)
+{
+    vxm_major_frame(schedule, start, frame);
+}
+
+static inline void vxm_hook_window(uint16_t window)
+{
+    vxm_context()->window = window;
+    vxm_window(window);
+    vxm_hook_age_check();
+}
+
+static inline void vxm_hook_partition_switch(uint16_t partition)
+{
+    vxm_context()->partition = partition;
+    vxm_partition_switch(partition);
+}
+
+static inline void vxm_hook_task_switch(uint16_t task, uint16_t reason, uint16_t previous)
+{
+    vxm_context()->task = task;
+    vxm_task_switch(task, reason, previous);
+}
+
+static inline void vxm_hook_interrupt_entry(uint16_t interrupt, uint32_t vector, uint32_t ip)
+{
+    vxm_context()->depth++;
+    vxm_int_entr(interrupt, vector, ip);
+}
+
+static inline void vxm_hook_interrupt_exit(uint16_t interrupt)
+{
+    vxm_int_exit(interrupt);
+    vxm_context()->depth--;
+}
+
+/* The others need no context: call the generated vxm_release, vxm_complete, vxm_deadline, ... */
+
+#endif
