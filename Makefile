@@ -1,0 +1,80 @@
+# SPDX-License-Identifier: Apache-2.0
+# `make help` lists the verbs. Everything built goes to build/, the virtual environment to .venv.
+
+SHELL := /bin/bash
+.DELETE_ON_ERROR:
+.DEFAULT_GOAL := help
+
+PYTHON ?= python3
+VENV := .venv
+PY := $(VENV)/bin/python
+BUILD := build
+NANOPB := $(BUILD)/third_party/nanopb
+READY := $(VENV)/.ready
+C_SOURCES = $(shell find target_c -name '*.[ch]' -not -path '*/generated/*')
+DEMO_SECONDS ?= 5
+PYTEST := $(PY) -m pytest
+
+# What the included files add to: everything `make build` makes, and what the target tests need.
+BUILD_TARGETS :=
+
+.PHONY: help setup build gen demo test test-unit test-target test-qemu bench check clean
+
+help: ## show the verbs
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+setup: $(READY) ## install what is missing: packages (as root), nanopb's source, .venv with vxmon
+
+$(READY): pyproject.toml .ci/setup-apt .ci/fetch-nanopb .ci/setup-venv
+	@.ci/setup-apt
+	@.ci/fetch-nanopb
+	@PYTHON=$(PYTHON) .ci/setup-venv $(VENV)
+	@touch $@
+
+# The C source comes with the set-up; say so to rules that need it after a `make clean`.
+$(NANOPB)/pb.h: .ci/fetch-nanopb
+	@.ci/fetch-nanopb
+	@touch -c $@
+
+-include target_c/agent.mk
+-include target_c/kernel/kernel.mk
+
+build: $(READY) $(NANOPB)/pb.h ## build the demo target and the agent's host builds
+	@$(MAKE) --no-print-directory build-targets
+
+.PHONY: build-targets
+build-targets: $(BUILD_TARGETS)
+
+gen: $(READY) ## make the generated code and documents from proto/
+	@$(PY) -m proto.gen
+
+demo: build ## capture a few seconds from the demo target on QEMU and show them
+	@mkdir -p $(BUILD)
+	$(VENV)/bin/vxmon capture --qemu -d $(DEMO_SECONDS) -o $(BUILD)/demo.pcapng
+	$(VENV)/bin/vxmon print $(BUILD)/demo.pcapng | head -n 40
+	$(VENV)/bin/vxmon info $(BUILD)/demo.pcapng
+
+test: build check ## everything: checks, then all tests
+	@$(PYTEST)
+
+test-unit: $(READY) ## tests that need no target
+	@$(PYTEST) tests/unit tests/contract tests/compat tests/fuzz
+
+test-target: build ## the agent on Linux (posix port)
+	@$(PYTEST) tests/target
+
+test-qemu: build ## the demo target on QEMU
+	@$(PYTEST) tests/qemu
+
+bench: build ## measure; prints a table, asserts nothing
+	@$(PY) -m tests.bench
+
+check: $(READY) ## style, types and import rules
+	@$(VENV)/bin/ruff check
+	@$(VENV)/bin/ruff format --check
+	@$(VENV)/bin/mypy
+	@$(VENV)/bin/lint-imports --no-cache
+	@$(if $(C_SOURCES),clang-format --dry-run -Werror $(C_SOURCES))
+
+clean: ## remove what was built (not the virtual environment, not third-party source)
+	@find $(BUILD) -mindepth 1 -maxdepth 1 -not -name third_party -exec rm -rf {} + 2>/dev/null || true
