@@ -11,18 +11,14 @@ from google.protobuf.message import DecodeError
 from numpy.typing import NDArray
 
 from vxmon.errors import WireError
-from vxmon.wire.convert import context_from, context_to, losses_from, losses_to
+from vxmon.wire.convert import MAX_STREAMS, check_numbers, context_from, context_to, losses_from, losses_to
 from vxmon.wire.datagram import encode_datagram
 from vxmon.wire.generated import vxmon_pb2 as pb
 from vxmon.wire.slots import MAX_DATA_SLOTS, SLOT_BYTES, slot_words
 from vxmon.wire.types import Block, Channel, Context, Datagram, Flag, Header, Losses
 
-__all__ = ["MAX_STREAMS", "decode_block", "encode_block", "fletcher64", "make_block", "record_starts"]
+__all__ = ["decode_block", "encode_block", "fletcher64", "make_block", "record_starts"]
 
-MAX_STREAMS: Final = 8
-_MODULUS: Final = np.uint64(0xFFFFFFFF)
-# 64-bit numbers of the wire are kept in int64 columns.
-_MAX_NUMBER: Final = (1 << 63) - 1
 # With more words the sum in fletcher64 could overflow; a datagram holds 368.
 _FLETCHER_CHUNK: Final = 4096
 
@@ -98,9 +94,8 @@ def _check_message(datagram: Datagram, message: pb.Block) -> None:
         raise WireError("payload", f"stream {message.stream}")
     if header.sequence != message.sequence & 0xFFFFFFFF:
         raise WireError("payload", f"block {message.sequence} in a datagram numbered {header.sequence}")
-    numbers = (message.sequence, message.first_index + message.count, message.first_time, message.last_time)
-    if max(numbers) > _MAX_NUMBER:
-        raise WireError("payload", f"a number of block {message.sequence} is too large")
+    last_index = message.first_index + message.count
+    check_numbers("block", message.sequence, last_index, message.first_time, message.last_time)
 
 
 def _check_starts(starts: bytes, words: NDArray[np.uint32], count: int) -> None:

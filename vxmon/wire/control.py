@@ -7,6 +7,7 @@ from typing import Final
 
 from vxmon.errors import WireError
 from vxmon.wire.convert import (
+    check_numbers,
     check_text,
     end_from,
     end_to,
@@ -120,6 +121,7 @@ def _body_from(message: pb.Reply) -> int | TargetInfo | Started | End | None:
             return info_from(message.info)
         case "started":
             started = message.started
+            check_numbers("start of a run", started.time)
             return Started(started.run, started.time, run_config_from(started.config))
         case "end":
             return end_from(message.end)

@@ -15,8 +15,10 @@ from vxmon.wire.types import Context, End, Losses, Policy, RunConfig, StreamStat
 
 __all__ = [
     "MAX_NAME",
+    "MAX_NUMBER",
     "MAX_STREAMS",
     "check_count",
+    "check_numbers",
     "check_text",
     "context_from",
     "context_to",
@@ -36,6 +38,7 @@ __all__ = [
 ]
 
 MAX_NAME: Final = 31
+MAX_NUMBER: Final = (1 << 63) - 1
 MAX_STREAMS: Final = 8
 _EVENT_BYTES: Final = 128
 
@@ -73,6 +76,12 @@ def check_count(count: int, limit: int, what: str) -> None:
         raise WireError("payload", f"{what}: {count} entries, at most {limit} are allowed")
 
 
+def check_numbers(what: str, *numbers: int) -> None:
+    """Raise WireError for numbers that do not fit the int64 columns in which the host keeps them."""
+    if max(numbers) > MAX_NUMBER:
+        raise WireError("payload", f"{what}: the number {max(numbers)} is too large")
+
+
 def enum_from(kind: type[E], value: int, what: str) -> E:
     """The member of an enumeration; raises WireError for a value it does not have."""
     try:
@@ -94,7 +103,8 @@ def context_to(context: Context) -> pb.Context:
 
 
 def losses_from(message: pb.Losses) -> Losses:
-    """Loss counters."""
+    """Loss counters; raises WireError."""
+    check_numbers("losses", message.overwritten, message.full, message.exhausted)
     return Losses(message.overwritten, message.full, message.exhausted)
 
 
@@ -113,6 +123,7 @@ def stream_states_from(messages: Iterable[pb.StreamState], what: str) -> tuple[S
 
 
 def _stream_state_from(message: pb.StreamState) -> StreamState:
+    check_numbers("stream state", message.recorded, message.cut_index, message.cut_time, message.blocks, message.held)
     return StreamState(
         stream=message.stream,
         recorded=message.recorded,
@@ -143,6 +154,7 @@ def stream_state_to(state: StreamState) -> pb.StreamState:
 
 def end_from(message: pb.End) -> End:
     """Final figures of a run; raises WireError."""
+    check_numbers("end of a run", message.time)
     return End(message.run, message.time, message.reason, stream_states_from(message.streams, "end of a run"))
 
 
@@ -171,6 +183,7 @@ def events_to_bits(events: Iterable[int], what: str) -> bytes:
 
 def run_config_from(message: pb.RunConfig) -> RunConfig:
     """Configuration of a run; raises WireError."""
+    check_numbers("run configuration", message.max_ticks)
     return RunConfig(
         events=events_from_bits(message.enable, "run configuration"),
         datagram_bytes=message.datagram_bytes,

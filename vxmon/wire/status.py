@@ -9,6 +9,7 @@ from vxmon.errors import WireError
 from vxmon.wire.convert import (
     MAX_STREAMS,
     check_count,
+    check_numbers,
     check_text,
     end_from,
     end_to,
@@ -41,6 +42,7 @@ def decode_target_heartbeat(payload: bytes) -> TargetHeartbeat:
     """Decode the payload of a HEARTBEAT datagram from the target; raises WireError."""
     message = parse(pb.TargetHeartbeat(), payload, "target heartbeat")
     link = message.link
+    check_numbers("target heartbeat", message.time, link.sent, link.received, link.refused, link.resent)
     return TargetHeartbeat(
         time=message.time,
         clock_hz=message.clock_hz,
@@ -84,7 +86,9 @@ def encode_target_heartbeat(beat: TargetHeartbeat) -> bytes:
 
 def decode_host_heartbeat(payload: bytes) -> HostHeartbeat:
     """Decode the payload of a HEARTBEAT datagram from the host; raises WireError."""
-    return HostHeartbeat(parse(pb.HostHeartbeat(), payload, "host heartbeat").time)
+    message = parse(pb.HostHeartbeat(), payload, "host heartbeat")
+    check_numbers("host heartbeat", message.time)
+    return HostHeartbeat(message.time)
 
 
 def encode_host_heartbeat(beat: HostHeartbeat) -> bytes:
@@ -107,6 +111,7 @@ def _stream_ack_from(message: pb.StreamAck) -> StreamAck:
     if message.stream >= MAX_STREAMS:
         raise WireError("payload", f"acknowledgement: stream {message.stream}")
     missing = tuple(Range(entry.first, entry.count) for entry in message.missing)
+    check_numbers("acknowledgement", message.next, message.seen, *(entry.first + entry.count for entry in missing))
     return StreamAck(message.stream, message.next, message.seen, missing)
 
 

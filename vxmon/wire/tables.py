@@ -9,6 +9,7 @@ from typing import Final
 from vxmon.errors import WireError
 from vxmon.wire.convert import (
     MAX_NAME,
+    check_numbers,
     check_text,
     enum_from,
     events_from_bits,
@@ -79,6 +80,7 @@ def info_from(message: pb.TargetInfo) -> TargetInfo:
         raise WireError("payload", f"target information: {message.streams} streams")
     if not message.clock_hz:
         raise WireError("payload", "target information: a clock of 0 Hz")
+    check_numbers("target information", message.time)
     return TargetInfo(
         os_name=check_text(message.os_name, MAX_NAME, "OS name"),
         os_release=check_text(message.os_release, _MAX_RELEASE, "OS release"),
@@ -226,6 +228,7 @@ def _schedule_from(message: pb.Schedule) -> Schedule:
         Window(_index(window.partition, "partition"), window.release_point, window.offset, window.duration)
         for window in message.windows
     )
+    check_numbers("schedule", message.major_frame, sum(window.duration for window in windows))
     end = 0
     for window in windows:
         if window.offset != end or not window.duration:
@@ -241,6 +244,7 @@ def _partition_from(message: pb.PartitionEntry) -> PartitionEntry:
 
 
 def _task_from(message: pb.TaskEntry) -> TaskEntry:
+    check_numbers("task", message.period, message.time_capacity)
     return TaskEntry(
         index=_index(message.index, "task"),
         partition=_index(message.partition, "partition"),

@@ -43,9 +43,9 @@ struct vxm_agent_config {
     const char *os_release; /* "2.2" or "2.4": selects the event table */
     const char *os_name;
     const char *board;
-    uint16_t udp_port;       /* told in target information; the port's network listens on it */
-    bool autostart;          /* begin `start` at init, sending to `peer` */
-    struct vxm_peer peer;    /* for autostart */
+    uint16_t udp_port;    /* told in target information; the port's network listens on it */
+    bool autostart;       /* begin `start` at init, sending to `peer` */
+    struct vxm_peer peer; /* for autostart */
     struct vxm_run_config start;
 };
 
