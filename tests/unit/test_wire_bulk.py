@@ -1,0 +1,147 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The batch scan against the one-datagram decoders, which are written apart from it."""
+
+from __future__ import annotations
+
+import random
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from vxmon.errors import WireError
+from vxmon.wire.block import decode_block, encode_block, make_block
+from vxmon.wire.bulk import BLOCK_ROW, KINDS, block_datagrams, scan_blocks
+from vxmon.wire.datagram import decode_datagram
+from vxmon.wire.types import Block, Context, Losses
+
+
+def record(event: int, slots: int, time: int, big_endian: bool, fill: int = 0) -> bytes:
+    order = "big" if big_endian else "little"
+    head = (event << 22 | slots << 16 | 7).to_bytes(4, order) + (time & 0xFFFFFFFF).to_bytes(4, order)
+    return head + bytes([fill & 255]) * (8 * slots)
+
+
+def random_block(rng: random.Random) -> Block:
+    big_endian = rng.random() < 0.5
+    base = rng.choice([0, 5, 1 << 33, (1 << 61) + 3])
+    records = [
+        record(rng.randrange(1, 1024), rng.randrange(9), base + i, big_endian, rng.randrange(256))
+        for i in range(rng.randrange(1, 15))
+    ]
+    return make_block(
+        records, base, base + len(records) - 1,
+        boot=rng.randrange(1, 1 << 32), run=rng.choice([0, 1, 70000]), stream=rng.randrange(8),
+        sequence=rng.choice([0, 1, 300, (1 << 32) + 5]), first_index=rng.choice([0, 127, 128, 1 << 40]),
+        context=Context(*(rng.choice([0, 3, 300, 65535]) for _ in range(4))),
+        losses=Losses(*(rng.choice([0, 1, 1 << 35]) for _ in range(3))), big_endian=big_endian,
+    )  # fmt: skip
+
+
+def place(datagrams: list[bytes]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    lengths = np.array([len(d) for d in datagrams], np.int64)
+    data = np.frombuffer(b"xyz" + b"".join(datagrams), np.uint8)
+    return data, np.cumsum(lengths) - lengths + 3, lengths
+
+
+def verdict(datagram: bytes) -> str:
+    try:
+        decode_block(decode_datagram(datagram))
+    except WireError as error:
+        return error.kind
+    return "ok"
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_rows_hold_what_was_encoded(seed: int) -> None:
+    rng = random.Random(seed)
+    blocks = [random_block(rng) for _ in range(60)]
+    data, offsets, lengths = place([encode_block(b) for b in blocks])
+    scan = scan_blocks(data, offsets, lengths)
+    assert not scan.kind.any()
+    for row, block in zip(scan.rows, blocks, strict=True):
+        for name in ("boot", "run", "stream", "sequence", "first_index", "count", "first_time", "last_time"):
+            assert row[name] == getattr(block, name), name
+        assert (row["partition"], row["window"], row["task"], row["depth"]) == (
+            block.context.partition, block.context.window, block.context.task, block.context.depth,
+        )  # fmt: skip
+        assert [row["overwritten"], row["full"], row["exhausted"]] == [
+            block.losses.overwritten, block.losses.full, block.losses.exhausted,
+        ]  # fmt: skip
+        at, starts = int(row["slots_at"]), int(row["slots_at"]) - int(row["starts_back"])
+        assert data[at : at + 8 * int(row["slots"])].tobytes() == block.slots
+        assert data[starts : starts + len(block.starts)].tobytes() == block.starts
+        assert bool(row["flags"]) == block.big_endian
+
+
+@settings(max_examples=150, deadline=None)
+@given(seed=st.integers(0, 1 << 32), flips=st.integers(1, 3))
+def test_a_damaged_datagram_gets_the_same_verdict_as_alone(seed: int, flips: int) -> None:
+    rng = random.Random(seed)
+    datagrams = []
+    for _ in range(8):
+        data = bytearray(encode_block(random_block(rng)))
+        for _ in range(rng.choice([0, flips])):
+            data[rng.randrange(len(data))] ^= 1 << rng.randrange(8)
+        datagrams.append(bytes(data[: rng.choice([len(data), len(data), rng.randrange(len(data) + 1)])]))
+    scan = scan_blocks(*place(datagrams))
+    assert [KINDS[k] for k in scan.kind] == [verdict(d) for d in datagrams]
+
+
+@settings(max_examples=150, deadline=None)
+@given(seed=st.integers(0, 1 << 32))
+def test_damage_behind_a_right_crc_gets_the_same_verdict_as_alone(seed: int) -> None:
+    rng = random.Random(seed)
+    datagrams = [damage_payload(encode_block(random_block(rng)), rng) for _ in range(8)]
+    scan = scan_blocks(*place(datagrams))
+    assert [KINDS[k] for k in scan.kind] == [verdict(d) for d in datagrams]
+
+
+def damage_payload(datagram: bytes, rng: random.Random) -> bytes:
+    """Flip a bit of the payload and mend the CRC, as a faulty target would."""
+    import zlib
+
+    data = bytearray(datagram)
+    data[rng.randrange(32, len(data))] ^= 1 << rng.randrange(8)
+    covered = int.from_bytes(data[22:24], "big")
+    data[28:32] = zlib.crc32(bytes(data[32 : 32 + covered]), zlib.crc32(bytes(data[:28]))).to_bytes(4, "big")
+    return bytes(data)
+
+
+def test_a_damaged_crc_leaves_a_claim() -> None:
+    data = bytearray(encode_block(make_block([record(33, 0, 9, True)], 9, 9, stream=2, sequence=77)))
+    data[30] ^= 1
+    scan = scan_blocks(*place([bytes(data)]))
+    assert KINDS[scan.kind[0]] == "crc"
+    assert scan.claims[0]
+    assert (scan.rows[0]["stream"], scan.rows[0]["sequence"]) == (2, 77)
+
+
+def test_fields_of_a_newer_target_are_skipped() -> None:
+    """A new optional field before the slots (here number 12) is legal in version 1."""
+    import zlib
+
+    plain = encode_block(make_block([record(33, 0, 9, True)], 9, 9))
+    covered = int.from_bytes(plain[22:24], "big")
+    payload = plain[32 : 32 + covered - 2] + b"\x60\x05" + plain[32 + covered - 2 :]
+    head = bytearray(plain[:28])
+    head[20:24] = len(payload).to_bytes(2, "big") + (covered + 2).to_bytes(2, "big")
+    crc = zlib.crc32(payload[: covered + 2], zlib.crc32(bytes(head)))
+    scan = scan_blocks(*place([bytes(head) + crc.to_bytes(4, "big") + payload]))
+    assert KINDS[scan.kind[0]] == "ok"
+    assert scan.rows[0]["slots"] == 1
+
+
+def test_only_blocks_are_picked() -> None:
+    block = encode_block(make_block([record(33, 0, 9, True)], 9, 9))
+    other = bytearray(block)
+    other[6] = 5
+    newer = bytearray(block)
+    newer[4] = 2
+    data, offsets, lengths = place([block, bytes(other), bytes(newer), b"", block[:31], b"\0" * 40])
+    assert block_datagrams(data, offsets, lengths).tolist() == [True, False, False, False, False, False]
+
+
+def test_a_row_is_small() -> None:
+    assert BLOCK_ROW.itemsize <= 100

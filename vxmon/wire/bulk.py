@@ -1,0 +1,333 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Blocks by the batch: the checks of SPEC sections 1 and 3 on many datagrams at once, without a loop per record.
+
+Says the same as :func:`decode_datagram` and :func:`decode_block` do for one datagram (a test holds them
+together) and is what makes long sessions fast. A block whose message is not in canonical field order, or has
+fields this version does not know, is handed to those two.
+"""
+
+from __future__ import annotations
+
+import zlib
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from vxmon.errors import WireError
+from vxmon.wire.block import MAX_STREAMS, decode_block
+from vxmon.wire.datagram import HEADER_BYTES, MAGIC, MAX_DATAGRAM, MAX_FRAGMENTS, VERSION, decode_datagram
+from vxmon.wire.slots import MAX_DATA_SLOTS
+from vxmon.wire.types import Block, Channel, Flag
+
+__all__ = ["BLOCK_ROW", "KINDS", "BlockScan", "block_datagrams", "scan_blocks"]
+
+# What is known of a block, 96 bytes. ``slots_at`` is where the slots begin in the buffer that was scanned,
+# ``starts_back`` how many bytes before that the start bits begin. ``file`` is left for the caller.
+BLOCK_ROW: Final = np.dtype(
+    [
+        ("first_time", "<i8"), ("last_time", "<i8"), ("sequence", "<i8"), ("first_index", "<i8"),
+        ("overwritten", "<i8"), ("full", "<i8"), ("exhausted", "<i8"), ("slots_at", "<i8"),
+        ("boot", "<u4"), ("run", "<u4"), ("count", "<u2"), ("slots", "<u2"), ("starts_back", "<u2"),
+        ("partition", "<u2"), ("window", "<u2"), ("task", "<u2"), ("depth", "<u2"), ("file", "<u2"),
+        ("stream", "u1"), ("flags", "u1"), ("spare", "<u2"), ("room", "<u4"),
+    ]
+)  # fmt: skip
+
+# Verdicts; the index is what BlockScan.kind holds. 0 is a valid block.
+KINDS: Final = (
+    "ok", "short", "magic", "version", "header", "length", "fragment", "crc", "payload", "checksum", "starts",
+)  # fmt: skip
+_KIND: Final = {name: number for number, name in enumerate(KINDS)}
+
+_HEADER: Final = np.dtype(
+    {
+        "names": ["magic", "version", "flags", "channel", "size", "boot", "sequence", "fragment", "fragments",
+                  "length", "covered", "crc"],
+        "formats": [">u4", "u1", "u1", "u1", "u1", ">u4", ">u4", ">u2", ">u2", ">u2", ">u2", ">u4"],
+        "offsets": [0, 4, 5, 6, 7, 8, 12, 16, 18, 20, 22, 28],
+        "itemsize": HEADER_BYTES,
+    }
+)  # fmt: skip
+_HEAD_SPAN: Final = np.arange(HEADER_BYTES)
+# Longest prefix (all before the slots) that the columns handle; a known message needs less.
+_PREFIX: Final = 224
+_VARINT: Final = np.arange(10)
+_SHIFTS: Final = (7 * np.arange(10)).astype(np.uint64)
+_LIMIT: Final = np.uint64(1 << 62)
+_MODULUS: Final = np.uint64(0xFFFFFFFF)
+
+Ints = NDArray[np.int64]
+Bytes = NDArray[np.uint8]
+Bools = NDArray[np.bool_]
+
+
+@dataclass(slots=True)
+class BlockScan:
+    """One row and one verdict a datagram, in the order given.
+
+    Rows are to be trusted where ``kind`` is 0, and, except for the slots, where it is "checksum" or "starts".
+    With "crc" they are what the datagram claims, where ``claims`` is true.
+    """
+
+    rows: NDArray[np.void]
+    kind: Bytes
+    claims: Bools
+
+
+def block_datagrams(data: Bytes, offsets: Ints, lengths: Ints) -> Bools:
+    """Which of the datagrams look like blocks: whole header, magic, version and channel BLOCK."""
+    heads = _headers(data, offsets, lengths)
+    known = (heads["magic"] == MAGIC) & (heads["version"] == VERSION) & (heads["channel"] == Channel.BLOCK)
+    whole: Bools = known & (lengths >= HEADER_BYTES)
+    return whole
+
+
+def scan_blocks(data: Bytes, offsets: Ints, lengths: Ints) -> BlockScan:
+    """Check datagrams of channel BLOCK, at ``offsets`` of ``data``; ``lengths`` are their sizes in bytes."""
+    heads = _headers(data, offsets, lengths)
+    kind = _header_kinds(heads, lengths)
+    good = np.flatnonzero(kind == 0)
+    kind[good[_crc_wrong(data, offsets[good], heads[good])]] = _KIND["crc"]
+    rows = np.zeros(len(offsets), BLOCK_ROW)
+    parsed = _parse(data, offsets + heads["size"], heads, rows, (kind == 0) | (kind == _KIND["crc"]))
+    scan = BlockScan(rows, kind, parsed & (kind == _KIND["crc"]))
+    _by_hand(scan, data, offsets, lengths, np.flatnonzero(~parsed & (kind == 0)))
+    _check_slots(scan, data, np.flatnonzero(parsed & (kind == 0)))
+    return scan
+
+
+def _headers(data: Bytes, offsets: Ints, lengths: Ints) -> NDArray[np.void]:
+    """Headers of the datagrams; all zero for one that is too short."""
+    if not len(data):
+        return np.zeros(len(offsets), _HEADER)
+    spans = data.take(offsets[:, None] + _HEAD_SPAN, mode="clip")
+    spans[lengths < HEADER_BYTES] = 0
+    return spans.reshape(-1).view(_HEADER)
+
+
+def _header_kinds(heads: NDArray[np.void], lengths: Ints) -> Bytes:
+    """The checks before the CRC, the cheapest first: an earlier one decides."""
+    rest = lengths - heads["size"]
+    checks = (
+        ("short", lengths < HEADER_BYTES),
+        ("length", lengths > MAX_DATAGRAM),
+        ("magic", heads["magic"] != MAGIC),
+        ("version", heads["version"] != VERSION),
+        ("header", (heads["size"] < HEADER_BYTES) | (rest < 0) | (heads["flags"] & ~np.uint8(Flag.BIG_ENDIAN) != 0)),
+        ("length", (heads["length"] != rest) | (heads["covered"] > heads["length"])),
+        ("fragment", (heads["fragments"] < 1) | (heads["fragments"] > MAX_FRAGMENTS)),
+        ("fragment", (heads["fragments"] != 1) | (heads["fragment"] != 0)),
+        ("header", heads["boot"] == 0),
+    )
+    kind = np.zeros(len(heads), np.uint8)
+    for name, wrong in reversed(checks):
+        kind[wrong] = _KIND[name]
+    return kind
+
+
+def _crc_wrong(data: Bytes, offsets: Ints, heads: NDArray[np.void]) -> Bools:
+    view = memoryview(data)
+    crc32 = zlib.crc32
+    ends = offsets + heads["size"]
+    spans = zip(offsets.tolist(), ends.tolist(), (ends + heads["covered"]).tolist(), heads["crc"].tolist(), strict=True)
+    wrong = [crc32(view[start:end], crc32(view[at : at + 28])) != crc for at, start, end, crc in spans]
+    return np.array(wrong, dtype=bool)
+
+
+# ---------------------------------------------------------------- the message before its slots
+
+
+class _Cursor:
+    """Reads protobuf fields of many messages at once; ``ok`` falls where one is not as expected."""
+
+    def __init__(self, table: Bytes, ok: Bools) -> None:
+        self._flat = table.reshape(-1)
+        self._width = table.shape[1]
+        self._base = np.arange(len(table)) * self._width
+        self.at = np.zeros(len(table), np.int64)
+        self.ok = ok
+
+    def _peek(self) -> Bytes:
+        return self._flat.take(self._base + np.minimum(self.at, self._width - 1))
+
+    def tag(self, tag: int) -> Bools:
+        """Where the next field has this tag; those step behind it."""
+        here: Bools = self._peek() == tag
+        self.at += here
+        return here
+
+    def varint(self, present: Bools) -> NDArray[np.uint64]:
+        """A number where it is present, else 0."""
+        at = np.minimum(self.at, self._width - len(_VARINT))
+        digits = self._flat.take((self._base + at)[:, None] + _VARINT)
+        last = np.argmax(digits < 0x80, axis=1)
+        ended = (digits < 0x80).any(axis=1)
+        used = np.where(last[:, None] >= _VARINT, digits & 0x7F, 0).astype(np.uint64)
+        value = (used << _SHIFTS).sum(axis=1, dtype=np.uint64)
+        self.ok &= ~present | (ended & (value < _LIMIT))
+        self.at += np.where(present, last + 1, 0)
+        return np.where(present, value, 0).astype(np.uint64)
+
+    def field(self, tag: int) -> NDArray[np.uint64]:
+        """A varint field that is 0 when absent."""
+        return self.varint(self.tag(tag))
+
+    def message(self, tag: int, names: tuple[str, ...], rows: NDArray[np.void]) -> None:
+        """A message of varint fields numbered from 1; all 0 when absent."""
+        present = self.tag(tag)
+        length = self.varint(present).astype(np.int64)
+        end = self.at + length
+        for number, name in enumerate(names, 1):
+            inside = present & (self.at < end)
+            here = inside & (self._peek() == number << 3)
+            self.at += here
+            self._store(rows, name, self.varint(here))
+        self.ok &= ~present | (self.at == end)
+
+    def _store(self, rows: NDArray[np.void], name: str, value: NDArray[np.uint64]) -> None:
+        kind = rows.dtype[name]
+        self.ok &= value <= np.uint64(np.iinfo(kind).max)
+        rows[name] = value.astype(kind)
+
+    def store(self, rows: NDArray[np.void], name: str, tag: int) -> None:
+        """A varint field into a column, with its bounds checked."""
+        self._store(rows, name, self.field(tag))
+
+
+_LEADING: Final = (
+    ("run", 0x08), ("stream", 0x10), ("sequence", 0x18), ("first_index", 0x20), ("count", 0x28),
+    ("first_time", 0x30), ("last_time", 0x38),
+)  # fmt: skip
+_CONTEXT: Final = ("partition", "window", "task", "depth")
+_LOSSES: Final = ("overwritten", "full", "exhausted")
+
+
+def _parse(data: Bytes, payloads: Ints, heads: NDArray[np.void], rows: NDArray[np.void], wanted: Bools) -> Bools:
+    """Fill ``rows`` from the messages; returns where one was canonical and all its numbers in bounds."""
+    which = np.flatnonzero(wanted & (heads["covered"] <= _PREFIX - len(_VARINT)))
+    done = np.zeros(len(rows), bool)
+    if not len(which):
+        return done
+    width = int(heads["covered"][which].max()) + len(_VARINT)
+    table = data.take(payloads[which, None] + np.arange(width), mode="clip")
+    part = np.zeros(len(which), BLOCK_ROW)
+    covered = heads["covered"][which].astype(np.int64)
+    cursor = _Cursor(table, np.ones(len(which), bool))
+    _parse_fields(cursor, part, covered, heads["length"][which].astype(np.int64))
+    part["slots_at"] = payloads[which] + covered
+    part["boot"], part["flags"] = heads["boot"][which], heads["flags"][which]
+    cursor.ok &= (part["sequence"] & 0xFFFFFFFF) == heads["sequence"][which]
+    rows[which] = part
+    done[which] = cursor.ok
+    return done
+
+
+def _parse_fields(cursor: _Cursor, part: NDArray[np.void], covered: Ints, length: Ints) -> None:
+    for name, tag in _LEADING:
+        cursor.store(part, name, tag)
+    cursor.message(0x42, _CONTEXT, part)
+    cursor.message(0x4A, _LOSSES, part)
+    starts_bytes = cursor.field(0x52).astype(np.int64)
+    starts_at = cursor.at.copy()
+    cursor.at += np.minimum(starts_bytes, _PREFIX)
+    cursor.ok &= cursor.tag(0x59)
+    cursor.at += 8
+    slots_bytes = cursor.field(0x7A).astype(np.int64)
+    slots = slots_bytes >> 3
+    cursor.ok &= (cursor.at == covered) & (covered + slots_bytes == length) & (slots_bytes & 7 == 0) & (slots > 0)
+    cursor.ok &= (starts_bytes == (slots + 7) >> 3) & (part["stream"] < MAX_STREAMS)
+    part["slots"], part["starts_back"] = slots, covered - starts_at
+
+
+# ---------------------------------------------------------------- slots
+
+
+def _check_slots(scan: BlockScan, data: Bytes, which: Ints) -> None:
+    for big_endian in (False, True):
+        flag = Flag.BIG_ENDIAN if big_endian else 0
+        some = which[scan.rows["flags"][which] & Flag.BIG_ENDIAN == flag]
+        if len(some):
+            _check_order(scan, data, some, big_endian)
+
+
+def _check_order(scan: BlockScan, data: Bytes, which: Ints, big_endian: bool) -> None:
+    """Fletcher-64 and start bits of blocks of one byte order."""
+    rows = scan.rows[which]
+    at, slots = rows["slots_at"], rows["slots"].astype(np.int64)
+    view = memoryview(data)
+    joined = b"".join([view[a:b] for a, b in zip(at.tolist(), (at + 8 * slots).tolist(), strict=True)])
+    words = np.frombuffer(joined, ">u4" if big_endian else "<u4")
+    sums = data.take((at - rows["starts_back"] + (slots + 7 >> 3) + 1)[:, None] + np.arange(8))
+    wrong = _fletcher(words.astype(np.uint64), 2 * slots) != sums.reshape(-1).view("<u8")
+    scan.kind[which[~_starts_agree(view, rows, slots, words[::2])]] = _KIND["starts"]
+    scan.kind[which[wrong]] = _KIND["checksum"]
+
+
+def _fletcher(words: NDArray[np.uint64], counts: Ints) -> NDArray[np.uint64]:
+    """Fletcher-64 of consecutive runs of words. Sums of a batch stay below 2^64 up to a million words."""
+    ends = np.cumsum(counts)
+    begins = ends - counts
+    sums = np.add.reduceat(words, begins)
+    weighted = np.add.reduceat(words * np.arange(len(words), dtype=np.uint64), begins)
+    second = (ends.astype(np.uint64) * sums - weighted) % _MODULUS
+    return (second << np.uint64(32)) | (sums % _MODULUS)
+
+
+def _starts_agree(view: memoryview, rows: NDArray[np.void], slots: Ints, heads: NDArray[np.uint32]) -> Bools:
+    """Where the start bits and the lengths in the header slots tell the same records."""
+    at = rows["slots_at"] - rows["starts_back"]
+    sizes = slots + 7 >> 3
+    joined = b"".join([view[a:b] for a, b in zip(at.tolist(), (at + sizes).tolist(), strict=True)])
+    bits = np.unpackbits(np.frombuffer(joined, np.uint8), bitorder="little")
+    begins = np.cumsum(8 * sizes) - 8 * sizes
+    counts = np.add.reduceat(bits, begins, dtype=np.int64)
+    agree: Bools = (counts == rows["count"]) & (bits[begins] == 1)
+    owner = np.repeat(np.arange(len(rows)), counts)
+    ends = np.cumsum(slots)
+    place = np.flatnonzero(bits) - (begins - (ends - slots))[owner]
+    inside = place < ends[owner]
+    agree[owner[~inside]] = False
+    words = heads.take(place, mode="clip").astype(np.int64)
+    lengths = words >> 16 & 63
+    following = np.append(place[1:], -1)
+    last = np.append(owner[1:] != owner[:-1], True)
+    following[last] = ends[owner[last]]
+    agree[owner[(place + 1 + lengths != following) | (lengths > MAX_DATA_SLOTS) | (words >> 22 == 0)]] = False
+    return agree
+
+
+# ---------------------------------------------------------------- the rest
+
+
+def _by_hand(scan: BlockScan, data: Bytes, offsets: Ints, lengths: Ints, which: Ints) -> None:
+    """Blocks that the columns did not understand, one by one."""
+    for number in which.tolist():
+        at = int(offsets[number])
+        end = at + int(lengths[number])
+        try:
+            block = decode_block(decode_datagram(data[at:end].tobytes()))
+            _fill(scan.rows[number : number + 1], block, data[at:end].tobytes(), at)
+        except WireError as error:
+            scan.kind[number] = _KIND[error.kind]
+
+
+def _fill(row: NDArray[np.void], block: Block, datagram: bytes, at: int) -> None:
+    for name in (*(name for name, _ in _LEADING), "boot"):
+        _put(row, name, getattr(block, name))
+    for name in _CONTEXT:
+        _put(row, name, getattr(block.context, name))
+    for name in _LOSSES:
+        _put(row, name, getattr(block.losses, name))
+    slots_at = len(datagram) - len(block.slots)
+    # Any place with the same bytes serves as well.
+    starts_at = datagram.rfind(block.starts, 0, slots_at)
+    row["slots"], row["starts_back"] = len(block.slots) >> 3, slots_at - starts_at
+    row["slots_at"], row["flags"] = at + slots_at, Flag.BIG_ENDIAN if block.big_endian else 0
+
+
+def _put(row: NDArray[np.void], name: str, value: int) -> None:
+    if value > min(int(_LIMIT), int(np.iinfo(row.dtype[name]).max)):
+        raise WireError("payload", f"{name} of a block is {value}, which is out of range")
+    row[name] = value
