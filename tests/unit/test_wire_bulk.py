@@ -4,6 +4,8 @@
 from __future__ import annotations
 
 import random
+import zlib
+from typing import Literal
 
 import numpy as np
 import pytest
@@ -17,8 +19,8 @@ from vxmon.wire.datagram import decode_datagram
 from vxmon.wire.types import Block, Context, Losses
 
 
-def record(event: int, slots: int, time: int, big_endian: bool, fill: int = 0) -> bytes:
-    order = "big" if big_endian else "little"
+def record(event: int, slots: int, time: int, big_endian: bool = True, fill: int = 0) -> bytes:
+    order: Literal["big", "little"] = "big" if big_endian else "little"
     head = (event << 22 | slots << 16 | 7).to_bytes(4, order) + (time & 0xFFFFFFFF).to_bytes(4, order)
     return head + bytes([fill & 255]) * (8 * slots)
 
@@ -85,8 +87,10 @@ def test_a_damaged_datagram_gets_the_same_verdict_as_alone(seed: int, flips: int
         for _ in range(rng.choice([0, flips])):
             data[rng.randrange(len(data))] ^= 1 << rng.randrange(8)
         datagrams.append(bytes(data[: rng.choice([len(data), len(data), rng.randrange(len(data) + 1)])]))
-    scan = scan_blocks(*place(datagrams))
-    assert [KINDS[k] for k in scan.kind] == [verdict(d) for d in datagrams]
+    data, offsets, lengths = place(datagrams)
+    which = np.flatnonzero(block_datagrams(data, offsets, lengths))
+    scan = scan_blocks(data, offsets[which], lengths[which])
+    assert [KINDS[k] for k in scan.kind] == [verdict(datagrams[i]) for i in which]
 
 
 @settings(max_examples=150, deadline=None)
@@ -100,8 +104,6 @@ def test_damage_behind_a_right_crc_gets_the_same_verdict_as_alone(seed: int) -> 
 
 def damage_payload(datagram: bytes, rng: random.Random) -> bytes:
     """Flip a bit of the payload and mend the CRC, as a faulty target would."""
-    import zlib
-
     data = bytearray(datagram)
     data[rng.randrange(32, len(data))] ^= 1 << rng.randrange(8)
     covered = int.from_bytes(data[22:24], "big")
@@ -110,7 +112,7 @@ def damage_payload(datagram: bytes, rng: random.Random) -> bytes:
 
 
 def test_a_damaged_crc_leaves_a_claim() -> None:
-    data = bytearray(encode_block(make_block([record(33, 0, 9, True)], 9, 9, stream=2, sequence=77)))
+    data = bytearray(encode_block(make_block([record(33, 0, 9)], 9, 9, stream=2, sequence=77)))
     data[30] ^= 1
     scan = scan_blocks(*place([bytes(data)]))
     assert KINDS[scan.kind[0]] == "crc"
@@ -118,11 +120,22 @@ def test_a_damaged_crc_leaves_a_claim() -> None:
     assert (scan.rows[0]["stream"], scan.rows[0]["sequence"]) == (2, 77)
 
 
+def test_a_cut_datagram_is_truncated_and_known_from_its_first_fields() -> None:
+    whole = encode_block(make_block([record(33, 0, 9)] * 5, 9, 9, stream=2, sequence=77, first_index=400))
+    covered = 32 + int.from_bytes(whole[22:24], "big")
+    cuts = [len(whole) - 1, covered, covered - 1, 32 + 13, 32 + 2, 32, 31]
+    data, offsets, lengths = place([whole[:cut] for cut in cuts])
+    scan = scan_blocks(data, offsets, lengths, np.full(len(cuts), len(whole), np.int64))
+    assert [KINDS[k] for k in scan.kind] == ["truncated"] * 6 + ["magic"]
+    assert scan.exact.tolist() == [True, True, False, False, False, False, False]
+    assert scan.claims.tolist() == [True, True, True, True, False, False, False]
+    for row in scan.rows[:4]:
+        assert (row["run"], row["stream"], row["sequence"], row["first_index"], row["count"]) == (1, 2, 77, 400, 5)
+
+
 def test_fields_of_a_newer_target_are_skipped() -> None:
     """A new optional field before the slots (here number 12) is legal in version 1."""
-    import zlib
-
-    plain = encode_block(make_block([record(33, 0, 9, True)], 9, 9))
+    plain = encode_block(make_block([record(33, 0, 9)], 9, 9))
     covered = int.from_bytes(plain[22:24], "big")
     payload = plain[32 : 32 + covered - 2] + b"\x60\x05" + plain[32 + covered - 2 :]
     head = bytearray(plain[:28])
@@ -134,7 +147,7 @@ def test_fields_of_a_newer_target_are_skipped() -> None:
 
 
 def test_only_blocks_are_picked() -> None:
-    block = encode_block(make_block([record(33, 0, 9, True)], 9, 9))
+    block = encode_block(make_block([record(33, 0, 9)], 9, 9))
     other = bytearray(block)
     other[6] = 5
     newer = bytearray(block)

@@ -38,6 +38,7 @@ BLOCK_ROW: Final = np.dtype(
 # Verdicts; the index is what BlockScan.kind holds. 0 is a valid block.
 KINDS: Final = (
     "ok", "short", "magic", "version", "header", "length", "fragment", "crc", "payload", "checksum", "starts",
+    "truncated",
 )  # fmt: skip
 _KIND: Final = {name: number for number, name in enumerate(KINDS)}
 
@@ -67,12 +68,13 @@ Bools = NDArray[np.bool_]
 class BlockScan:
     """One row and one verdict a datagram, in the order given.
 
-    Rows are to be trusted where ``kind`` is 0, and, except for the slots, where it is "checksum" or "starts".
-    With "crc" they are what the datagram claims, where ``claims`` is true.
+    Rows are to be trusted where ``kind`` is 0, and, except for the slots, where ``exact`` is true. Where only
+    ``claims`` is true, run, stream, sequence, first index and count are what a damaged datagram says.
     """
 
     rows: NDArray[np.void]
     kind: Bytes
+    exact: Bools
     claims: Bools
 
 
@@ -84,17 +86,25 @@ def block_datagrams(data: Bytes, offsets: Ints, lengths: Ints) -> Bools:
     return whole
 
 
-def scan_blocks(data: Bytes, offsets: Ints, lengths: Ints) -> BlockScan:
-    """Check datagrams of channel BLOCK, at ``offsets`` of ``data``; ``lengths`` are their sizes in bytes."""
+def scan_blocks(data: Bytes, offsets: Ints, lengths: Ints, sent: Ints | None = None) -> BlockScan:
+    """Check datagrams of channel BLOCK, at ``offsets`` of ``data``.
+
+    ``lengths`` are their sizes in bytes as captured, ``sent`` as they were on the link; a datagram that was cut
+    by a snapshot length is of kind "truncated".
+    """
     heads = _headers(data, offsets, lengths)
-    kind = _header_kinds(heads, lengths)
-    good = np.flatnonzero(kind == 0)
+    cut = np.zeros(len(offsets), bool) if sent is None else lengths < sent
+    kind = _header_kinds(heads, lengths if sent is None else sent)
+    covered = lengths >= heads["size"].astype(np.int64) + heads["covered"]
+    good = np.flatnonzero((kind == 0) & covered)
     kind[good[_crc_wrong(data, offsets[good], heads[good])]] = _KIND["crc"]
+    kind[cut & ((kind == 0) | ~covered)] = _KIND["truncated"]
     rows = np.zeros(len(offsets), BLOCK_ROW)
-    parsed = _parse(data, offsets + heads["size"], heads, rows, (kind == 0) | (kind == _KIND["crc"]))
-    scan = BlockScan(rows, kind, parsed & (kind == _KIND["crc"]))
+    parsed, claims = _parse(data, offsets, lengths, heads, rows)
+    scan = BlockScan(rows, kind, parsed & (kind == _KIND["truncated"]) & covered, claims)
     _by_hand(scan, data, offsets, lengths, np.flatnonzero(~parsed & (kind == 0)))
     _check_slots(scan, data, np.flatnonzero(parsed & (kind == 0)))
+    scan.claims &= scan.kind != 0
     return scan
 
 
@@ -102,7 +112,7 @@ def _headers(data: Bytes, offsets: Ints, lengths: Ints) -> NDArray[np.void]:
     """Headers of the datagrams; all zero for one that is too short."""
     if not len(data):
         return np.zeros(len(offsets), _HEADER)
-    spans = data.take(offsets[:, None] + _HEAD_SPAN, mode="clip")
+    spans: Bytes = data.take(offsets[:, None] + _HEAD_SPAN, mode="clip")
     spans[lengths < HEADER_BYTES] = 0
     return spans.reshape(-1).view(_HEADER)
 
@@ -128,7 +138,7 @@ def _header_kinds(heads: NDArray[np.void], lengths: Ints) -> Bytes:
 
 
 def _crc_wrong(data: Bytes, offsets: Ints, heads: NDArray[np.void]) -> Bools:
-    view = memoryview(data)
+    view = data.data
     crc32 = zlib.crc32
     ends = offsets + heads["size"]
     spans = zip(offsets.tolist(), ends.tolist(), (ends + heads["covered"]).tolist(), heads["crc"].tolist(), strict=True)
@@ -150,7 +160,8 @@ class _Cursor:
         self.ok = ok
 
     def _peek(self) -> Bytes:
-        return self._flat.take(self._base + np.minimum(self.at, self._width - 1))
+        seen: Bytes = self._flat.take(self._base + np.minimum(self.at, self._width - 1))
+        return seen
 
     def tag(self, tag: int) -> Bools:
         """Where the next field has this tag; those step behind it."""
@@ -188,7 +199,7 @@ class _Cursor:
 
     def _store(self, rows: NDArray[np.void], name: str, value: NDArray[np.uint64]) -> None:
         kind = rows.dtype[name]
-        self.ok &= value <= np.uint64(np.iinfo(kind).max)
+        self.ok &= value <= np.uint64(np.iinfo(kind.type).max)
         rows[name] = value.astype(kind)
 
     def store(self, rows: NDArray[np.void], name: str, tag: int) -> None:
@@ -204,28 +215,34 @@ _CONTEXT: Final = ("partition", "window", "task", "depth")
 _LOSSES: Final = ("overwritten", "full", "exhausted")
 
 
-def _parse(data: Bytes, payloads: Ints, heads: NDArray[np.void], rows: NDArray[np.void], wanted: Bools) -> Bools:
-    """Fill ``rows`` from the messages; returns where one was canonical and all its numbers in bounds."""
-    which = np.flatnonzero(wanted & (heads["covered"] <= _PREFIX - len(_VARINT)))
-    done = np.zeros(len(rows), bool)
+def _parse(
+    data: Bytes, offsets: Ints, lengths: Ints, heads: NDArray[np.void], rows: NDArray[np.void]
+) -> tuple[Bools, Bools]:
+    """Fill ``rows`` from the messages; returns where all of one was understood, and where its first five numbers."""
+    done, leading = np.zeros(len(rows), bool), np.zeros(len(rows), bool)
+    which = np.flatnonzero((heads["covered"] <= _PREFIX - len(_VARINT)) & (heads["magic"] == MAGIC))
     if not len(which):
-        return done
-    width = int(heads["covered"][which].max()) + len(_VARINT)
-    table = data.take(payloads[which, None] + np.arange(width), mode="clip")
-    part = np.zeros(len(which), BLOCK_ROW)
+        return done, leading
+    payloads = offsets[which] + heads["size"][which]
     covered = heads["covered"][which].astype(np.int64)
+    width = int(covered.max()) + len(_VARINT)
+    table = data.take(payloads[:, None] + np.arange(width), mode="clip")
+    part = np.zeros(len(which), BLOCK_ROW)
     cursor = _Cursor(table, np.ones(len(which), bool))
-    _parse_fields(cursor, part, covered, heads["length"][which].astype(np.int64))
-    part["slots_at"] = payloads[which] + covered
-    part["boot"], part["flags"] = heads["boot"][which], heads["flags"][which]
+    for name, tag in _LEADING[:5]:
+        cursor.store(part, name, tag)
     cursor.ok &= (part["sequence"] & 0xFFFFFFFF) == heads["sequence"][which]
+    leading[which] = cursor.ok & (payloads + cursor.at <= offsets[which] + lengths[which])
+    _parse_rest(cursor, part, covered, heads["length"][which].astype(np.int64))
+    part["slots_at"] = payloads + covered
+    part["boot"], part["flags"] = heads["boot"][which], heads["flags"][which]
     rows[which] = part
     done[which] = cursor.ok
-    return done
+    return done, leading
 
 
-def _parse_fields(cursor: _Cursor, part: NDArray[np.void], covered: Ints, length: Ints) -> None:
-    for name, tag in _LEADING:
+def _parse_rest(cursor: _Cursor, part: NDArray[np.void], covered: Ints, length: Ints) -> None:
+    for name, tag in _LEADING[5:]:
         cursor.store(part, name, tag)
     cursor.message(0x42, _CONTEXT, part)
     cursor.message(0x4A, _LOSSES, part)
@@ -238,7 +255,7 @@ def _parse_fields(cursor: _Cursor, part: NDArray[np.void], covered: Ints, length
     slots = slots_bytes >> 3
     cursor.ok &= (cursor.at == covered) & (covered + slots_bytes == length) & (slots_bytes & 7 == 0) & (slots > 0)
     cursor.ok &= (starts_bytes == (slots + 7) >> 3) & (part["stream"] < MAX_STREAMS)
-    part["slots"], part["starts_back"] = slots, covered - starts_at
+    part["slots"], part["starts_back"] = slots & 0xFFFF, (covered - starts_at) & 0xFFFF
 
 
 # ---------------------------------------------------------------- slots
@@ -256,13 +273,14 @@ def _check_order(scan: BlockScan, data: Bytes, which: Ints, big_endian: bool) ->
     """Fletcher-64 and start bits of blocks of one byte order."""
     rows = scan.rows[which]
     at, slots = rows["slots_at"], rows["slots"].astype(np.int64)
-    view = memoryview(data)
+    view = data.data
     joined = b"".join([view[a:b] for a, b in zip(at.tolist(), (at + 8 * slots).tolist(), strict=True)])
     words = np.frombuffer(joined, ">u4" if big_endian else "<u4")
     sums = data.take((at - rows["starts_back"] + (slots + 7 >> 3) + 1)[:, None] + np.arange(8))
     wrong = _fletcher(words.astype(np.uint64), 2 * slots) != sums.reshape(-1).view("<u8")
     scan.kind[which[~_starts_agree(view, rows, slots, words[::2])]] = _KIND["starts"]
     scan.kind[which[wrong]] = _KIND["checksum"]
+    scan.exact[which] |= scan.kind[which] != 0
 
 
 def _fletcher(words: NDArray[np.uint64], counts: Ints) -> NDArray[np.uint64]:
