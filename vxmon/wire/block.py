@@ -17,7 +17,7 @@ from vxmon.wire.generated import vxmon_pb2 as pb
 from vxmon.wire.slots import MAX_DATA_SLOTS, SLOT_BYTES, slot_words
 from vxmon.wire.types import Block, Channel, Context, Datagram, Flag, Header, Losses
 
-__all__ = ["decode_block", "encode_block", "fletcher64", "make_block", "record_starts"]
+__all__ = ["MAX_STREAMS", "decode_block", "encode_block", "fletcher64", "make_block", "record_starts"]
 
 # With more words the sum in fletcher64 could overflow; a datagram holds 368.
 _FLETCHER_CHUNK: Final = 4096

@@ -1,0 +1,180 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Golden frames: what is in them, as Python values, JSON and bytes.
+
+A vector is one or more datagrams in a file ``<name>.bin`` (each tells its own length) and their meaning in
+``<name>.json``. Vectors of a wire version are only ever added: a decoder must go on reading them, and an
+encoder must go on making them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import fields, is_dataclass
+from enum import IntEnum
+from pathlib import Path
+
+from vxmon.wire.block import decode_block, encode_block
+from vxmon.wire.control import decode_command, decode_reply, encode_command, encode_reply
+from vxmon.wire.datagram import decode_datagram, split_message
+from vxmon.wire.events import TABLES
+from vxmon.wire.reassembly import Reassembler
+from vxmon.wire.slots import SLOT_BYTES, decode_record
+from vxmon.wire.status import (
+    decode_ack,
+    decode_end,
+    decode_host_heartbeat,
+    decode_target_heartbeat,
+    encode_ack,
+    encode_end,
+    encode_host_heartbeat,
+    encode_target_heartbeat,
+)
+from vxmon.wire.tables import decode_table, encode_table
+from vxmon.wire.types import (
+    Ack,
+    Block,
+    Channel,
+    Command,
+    Datagram,
+    End,
+    EventTable,
+    Header,
+    HostHeartbeat,
+    ObjectTable,
+    Reply,
+    TargetHeartbeat,
+    TargetInfo,
+)
+
+__all__ = ["VECTORS", "Message", "cut", "decode", "encode", "to_json"]
+
+VECTORS = Path(__file__).parents[2] / "proto" / "vectors" / "v1"
+Message = Ack | Block | Command | End | HostHeartbeat | Reply | TargetHeartbeat | TargetInfo | EventTable | ObjectTable
+
+_HEADER_SIZE_AT, _LENGTH_AT = 7, 20
+
+
+def cut(data: bytes) -> list[bytes]:
+    """Cut the content of a .bin file into its datagrams."""
+    datagrams = []
+    while data:
+        size = data[_HEADER_SIZE_AT] + int.from_bytes(data[_LENGTH_AT : _LENGTH_AT + 2], "big")
+        datagrams.append(data[:size])
+        data = data[size:]
+    return datagrams
+
+
+def encode(message: Message, header: Header) -> bytes:
+    """Bytes of the .bin file. The header gives boot, sequence, flags and message number."""
+    if isinstance(message, Block):
+        return encode_block(message)
+    return b"".join(split_message(header, _payload(message)))
+
+
+def _payload(message: Message) -> bytes:
+    match message:
+        case Command():
+            return encode_command(message)
+        case Reply():
+            return encode_reply(message)
+        case Ack():
+            return encode_ack(message)
+        case End():
+            return encode_end(message)
+        case HostHeartbeat():
+            return encode_host_heartbeat(message)
+        case TargetHeartbeat():
+            return encode_target_heartbeat(message)
+        case TargetInfo() | EventTable() | ObjectTable():
+            return encode_table(message)
+    raise AssertionError(message)
+
+
+def decode(data: bytes, kind: str) -> tuple[Header, Message]:
+    """The first header and the message of a .bin file; ``kind`` is the message's class (for heartbeats)."""
+    datagrams = [decode_datagram(piece) for piece in cut(data)]
+    reassembler = Reassembler()
+    done = [payload for datagram in datagrams if (payload := reassembler.add(datagram, 0)) is not None]
+    assert len(done) == 1
+    return datagrams[0].header, _message(datagrams[0], done[0], kind)
+
+
+def _message(datagram: Datagram, payload: bytes, kind: str) -> Message:
+    match datagram.header.channel:
+        case Channel.COMMAND:
+            return decode_command(payload)
+        case Channel.REPLY:
+            return decode_reply(payload)
+        case Channel.BLOCK:
+            return decode_block(datagram)
+        case Channel.TABLE:
+            return decode_table(payload)
+        case Channel.ACK:
+            return decode_ack(payload)
+        case Channel.END:
+            return decode_end(payload)
+        case Channel.HEARTBEAT if kind == "HostHeartbeat":
+            return decode_host_heartbeat(payload)
+        case Channel.HEARTBEAT:
+            return decode_target_heartbeat(payload)
+    raise AssertionError(datagram.header)
+
+
+def to_json(header: Header, message: Message) -> dict[str, object]:
+    """What the .json file holds."""
+    result: dict[str, object] = {
+        "kind": type(message).__name__,
+        "header": {
+            "channel": Channel(header.channel).name,
+            "version": header.version,
+            "flags": header.flags,
+            "boot": header.boot,
+            "sequence": header.sequence,
+            "message": header.message,
+            "fragments": header.fragments,
+        },
+        "message": _plain(message),
+    }
+    if isinstance(message, Block):
+        result["records"] = _records(message)
+    return result
+
+
+def _records(block: Block) -> list[dict[str, object]]:
+    """Every record of a block, with the fields that the event table of release 2.4 gives it."""
+    events = {event.id: event for event in TABLES["2.4"].events}
+    order = "big" if block.big_endian else "little"
+    records, at = [], 0
+    while at < len(block.slots):
+        word = int.from_bytes(block.slots[at : at + 4], "big" if block.big_endian else "little")
+        size = SLOT_BYTES * (1 + (word >> 16 & 0x3F))
+        record = block.slots[at : at + size]
+        event = events[word >> 22]
+        records.append(
+            {
+                "event": event.name,
+                "arg": word & 0xFFFF,
+                "time": int.from_bytes(record[4:8], "big" if order == "big" else "little"),
+                "fields": _plain(decode_record(event, record, block.big_endian)),
+            }
+        )
+        at += size
+    return records
+
+
+def _plain(value: object) -> object:
+    """Nothing but JSON: bytes as hex strings, sets as sorted lists."""
+    match value:
+        case bytes():
+            return value.hex()
+        case IntEnum():
+            return value.name
+        case frozenset():
+            return sorted(value)
+        case tuple() | list():
+            return [_plain(item) for item in value]
+        case dict():
+            return {str(key): _plain(item) for key, item in value.items()}
+    if is_dataclass(value) and not isinstance(value, type):
+        content = {field.name: _plain(getattr(value, field.name)) for field in fields(value)}
+        return {"kind": type(value).__name__, **content}
+    return value
