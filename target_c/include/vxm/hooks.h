@@ -3,9 +3,10 @@
  * The hooks an operating system calls. They keep the recorder's context and record the events.
  *
  * Times are ticks of the port's clock. Partition, task and object arguments are the dense indices
- * that the create hooks returned; keep them beside the OS object. Partition 0 is the module OS.
- * All but the create hooks may be called from interrupt handlers; switch and window hooks are
- * called with interrupts masked, by the CPU that switches.
+ * that the create hooks returned; keep them beside the OS object. Partition 0 is the module OS; the
+ * agent makes its entry. All but the create hooks may be called from interrupt handlers; switch,
+ * window and interrupt hooks are called with interrupts masked, by the CPU they are about. They
+ * change the context after recording: a block's context is that before its first record.
  */
 #ifndef VXM_HOOKS_H
 #define VXM_HOOKS_H
@@ -69,27 +70,27 @@ static inline void vxm_hook_major_frame(uint16_t schedule, uint32_t frame, uint6
 
 static inline void vxm_hook_window(uint16_t window)
 {
-    vxm_context()->window = window;
     vxm_window(window);
+    vxm_context()->window = window;
     vxm_hook_age_check();
 }
 
 static inline void vxm_hook_partition_switch(uint16_t partition)
 {
-    vxm_context()->partition = partition;
     vxm_partition_switch(partition);
+    vxm_context()->partition = partition;
 }
 
 static inline void vxm_hook_task_switch(uint16_t task, uint16_t reason, uint16_t previous)
 {
-    vxm_context()->task = task;
     vxm_task_switch(task, reason, previous);
+    vxm_context()->task = task;
 }
 
 static inline void vxm_hook_interrupt_entry(uint16_t interrupt, uint32_t vector, uint32_t ip)
 {
-    vxm_context()->depth++;
     vxm_int_entr(interrupt, vector, ip);
+    vxm_context()->depth++;
 }
 
 static inline void vxm_hook_interrupt_exit(uint16_t interrupt)

@@ -1,0 +1,60 @@
+# SPDX-License-Identifier: Apache-2.0
+# The agent and its builds on Linux. The top Makefile includes this file; alone, from the top of the
+# tree: make -f target_c/agent.mk agent-all
+#
+# For a port's own build: AGENT_SOURCES (agent, generated tables, nanopb), AGENT_CPPFLAGS.
+
+BUILD ?= build
+NANOPB ?= $(BUILD)/third_party/nanopb
+AGENT := target_c/agent
+POSIX := target_c/ports/posix
+
+AGENT_SOURCES := $(sort $(wildcard $(AGENT)/*.c) $(AGENT)/generated/event_table.c $(AGENT)/generated/vxmon.pb.c) \
+    $(NANOPB)/pb_common.c $(NANOPB)/pb_encode.c $(NANOPB)/pb_decode.c
+AGENT_CPPFLAGS := -Itarget_c/include -I$(AGENT) -isystem $(NANOPB) -DPB_SYSTEM_HEADER='"pb_system.h"'
+
+HOST_CC ?= gcc
+C_WARNINGS := -std=c11 -Wall -Wextra -Wpedantic -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wconversion \
+    -Wno-sign-conversion -Werror
+C_SANITIZERS := -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
+POSIX_CPPFLAGS := $(AGENT_CPPFLAGS) -I$(POSIX) -D_POSIX_C_SOURCE=200809L
+
+# $(1): name of the variant, $(2): compiler options of it. Objects go to build/posix/obj/<variant>.
+define posix_variant
+POSIX_OBJECTS_$(1) := $$(patsubst %.c,$(BUILD)/posix/obj/$(1)/%.o,$$(AGENT_SOURCES) $(POSIX)/port.c)
+
+$(BUILD)/posix/obj/$(1)/$(NANOPB)/%.o: $(NANOPB)/%.c
+	@mkdir -p $$(@D)
+	$(HOST_CC) -std=c11 -O2 -g -ffreestanding $(2) $$(POSIX_CPPFLAGS) -MMD -MP -c $$< -o $$@
+
+$(BUILD)/posix/obj/$(1)/$(AGENT)/%.o: $(AGENT)/%.c
+	@mkdir -p $$(@D)
+	$(HOST_CC) $$(C_WARNINGS) -O2 -g -ffreestanding $(2) $$(POSIX_CPPFLAGS) -MMD -MP -c $$< -o $$@
+
+$(BUILD)/posix/obj/$(1)/%.o: %.c
+	@mkdir -p $$(@D)
+	$(HOST_CC) $$(C_WARNINGS) -O2 -g $(2) $$(POSIX_CPPFLAGS) -I$(AGENT) -MMD -MP -c $$< -o $$@
+
+-include $$(POSIX_OBJECTS_$(1):.o=.d)
+endef
+
+$(eval $(call posix_variant,plain,))
+$(eval $(call posix_variant,san,$(C_SANITIZERS)))
+$(eval $(call posix_variant,smp,$(C_SANITIZERS) -DVXM_PORT_STREAMS=2))
+
+# $(1): program, $(2): variant, $(3): its own sources.
+define posix_program
+$(BUILD)/posix/$(1): $$(POSIX_OBJECTS_$(2)) $$(patsubst %.c,$(BUILD)/posix/obj/$(2)/%.o,$(3))
+	@mkdir -p $$(@D)
+	$(HOST_CC) $(if $(filter plain,$(2)),,$(C_SANITIZERS)) -o $$@ $$^
+-include $$(patsubst %.c,$(BUILD)/posix/obj/$(2)/%.d,$(3))
+AGENT_PROGRAMS += $(BUILD)/posix/$(1)
+endef
+
+AGENT_PROGRAMS :=
+$(eval $(call posix_program,vxm-posix-target,plain,$(addprefix $(POSIX)/,target_main.c module.c socket.c)))
+
+.PHONY: agent-all
+agent-all: $(AGENT_PROGRAMS)
+
+BUILD_TARGETS += $(AGENT_PROGRAMS)

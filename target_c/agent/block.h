@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Blocks: walking a unit, and the message of a block with its checksum. Agent context only. */
+#ifndef VXM_AGENT_BLOCK_H
+#define VXM_AGENT_BLOCK_H
+
+#include "units.h"
+
+/* Slots that fit the largest datagram, and bytes of their start bits. */
+#define VXM_BLOCK_MAX_SLOTS 168u
+#define VXM_BLOCK_STARTS_BYTES ((VXM_BLOCK_MAX_SLOTS + 7u) / 8u)
+
+/* A place in a unit, between two records. */
+struct vxm_cursor {
+    const uint32_t *next;
+    const uint32_t *end;
+    uint64_t index; /* of the record at next, in the run */
+    uint64_t time;  /* of the record before, in ticks; at the beginning: the unit's base */
+    struct vxm_context context;
+    uint8_t known; /* enum vxm_known: what the walk may follow; the rest becomes 65535 */
+    bool inside;   /* past the first record of the unit */
+};
+
+/* What a block says, but for what the upload adds. */
+struct vxm_block {
+    uint32_t run;
+    uint32_t stream;
+    uint64_t sequence;
+    uint64_t overwritten;
+    uint64_t full;
+    uint64_t exhausted;
+    uint64_t first_index;
+    uint64_t first_time;
+    uint64_t last_time;
+    struct vxm_context context;
+    uint32_t count;
+    const uint32_t *words;
+    uint32_t slots;
+    uint8_t starts[VXM_BLOCK_STARTS_BYTES];
+};
+
+/* The most slots a block of a datagram of this many bytes can hold. */
+uint32_t vxm_block_max_slots(uint32_t datagram_bytes);
+
+/* The most blocks that a unit can become. */
+uint32_t vxm_block_most_per_unit(uint32_t unit_slots, uint32_t max_slots);
+
+void vxm_cursor_begin(struct vxm_cursor *cursor, const struct vxm_unit *unit);
+
+/* Takes as many records as fit into max_slots; false when none are left. */
+bool vxm_block_walk(struct vxm_cursor *cursor, uint32_t max_slots, struct vxm_block *block);
+
+/* Writes the message; *covered gets the bytes before the content of slots. Returns its size, 0 on error. */
+size_t vxm_block_encode(const struct vxm_block *block, uint8_t *to, size_t room, size_t *covered);
+
+/* Copies words and returns their Fletcher-64 (SPEC section 3). */
+uint64_t vxm_block_copy(uint8_t *to, const uint32_t *words, uint32_t count);
+
+#endif

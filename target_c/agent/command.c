@@ -1,0 +1,345 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "command.h"
+
+#include <pb_decode.h>
+#include <pb_encode.h>
+
+#include "cookie.h"
+#include "heartbeat.h"
+#include "link.h"
+#include "run.h"
+#include "tables.h"
+#include "text.h"
+#include "upload.h"
+#include "vxm/generated/events.h"
+
+/* The last reply to the controlling host, for a request that comes again. */
+static struct {
+    uint32_t request; /* 0: none */
+    size_t size;
+    uint8_t bytes[vxmon_Reply_size];
+} last;
+
+/* One message at a time is served. */
+static vxmon_Command command;
+static vxmon_Reply reply;
+static vxmon_Ack ack;
+static struct vxm_text words;
+
+void vxm_command_init(void)
+{
+    memset(&last, 0, sizeof last);
+}
+
+static void refuse(void)
+{
+    vxm_frame_counters.refused++;
+}
+
+/* ------------------------------------------------------------------ run configuration */
+
+static uint16_t clamp16(uint32_t value)
+{
+    return value < UINT16_MAX ? (uint16_t)value : UINT16_MAX;
+}
+
+static uint8_t clamp8(uint32_t value)
+{
+    return value < UINT8_MAX ? (uint8_t)value : UINT8_MAX;
+}
+
+/* Values too large for the type stay too large, and are refused by their limits. */
+static void config_from_message(struct vxm_run_config *config, const vxmon_RunConfig *from)
+{
+    memset(config, 0, sizeof *config);
+    for (uint32_t i = 0; i < from->enable.size; i++) {
+        config->enable[i / 4u] |= (uint32_t)from->enable.bytes[i] << (8u * (i % 4u));
+    }
+    config->datagram_bytes = clamp16(from->datagram_bytes);
+    config->unit_slots = clamp16(from->unit_slots);
+    config->units = clamp16(from->units);
+    config->policy = clamp8((uint32_t)from->policy);
+    config->high_water = clamp8(from->high_water);
+    config->flush_ms = clamp16(from->flush_ms);
+    config->one_way = from->one_way;
+    config->no_upload = from->no_upload;
+    config->max_ticks = from->max_ticks;
+}
+
+static void config_to_message(vxmon_RunConfig *to, const struct vxm_run_config *config)
+{
+    to->enable.size = sizeof to->enable.bytes;
+    for (uint32_t i = 0; i < sizeof to->enable.bytes; i++) {
+        to->enable.bytes[i] = (uint8_t)(config->enable[i / 4u] >> (8u * (i % 4u)));
+    }
+    to->datagram_bytes = config->datagram_bytes;
+    to->unit_slots = config->unit_slots;
+    to->units = config->units;
+    to->policy = config->policy == VXM_LINEAR ? vxmon_Policy_LINEAR : vxmon_Policy_RING;
+    to->high_water = config->high_water;
+    to->flush_ms = config->flush_ms;
+    to->one_way = config->one_way;
+    to->no_upload = config->no_upload;
+    to->max_ticks = config->max_ticks;
+}
+
+/* ------------------------------------------------------------------ commands of the controlling host */
+
+static vxmon_Result do_info(void)
+{
+    reply.which_body = vxmon_Reply_info_tag;
+    vxm_tables_fill_info(&reply.body.info);
+    return vxmon_Result_OK;
+}
+
+static vxmon_Result do_start(const vxmon_Start *start)
+{
+    struct vxm_run_config config;
+    config_from_message(&config, &start->config);
+    vxmon_Result result = vxm_run_start(&config, &words);
+    if (result == vxmon_Result_OK) {
+        reply.which_body = vxmon_Reply_started_tag;
+        reply.body.started.run = vxm_agent.run;
+        reply.body.started.time = vxm_agent.started_at;
+        reply.body.started.has_config = true;
+        config_to_message(&reply.body.started.config, &vxm_agent.start);
+    }
+    return result;
+}
+
+static vxmon_Result do_stop(void)
+{
+    vxmon_Result result = vxm_run_stop(VXM_STOP_REASON_HOST, &words);
+    if (result == vxmon_Result_OK) {
+        reply.which_body = vxmon_Reply_end_tag;
+        vxm_end_fill(&reply.body.end);
+    }
+    return result;
+}
+
+static vxmon_Result do_trigger(const vxmon_Trigger *trigger)
+{
+    if (!vxm_agent.running) {
+        vxm_text_add(&words, "not recording");
+        return vxmon_Result_STATE;
+    }
+    if (!vxm_enabled(VXM_EVENT_MARK)) {
+        vxm_text_add(&words, "event MARK is switched off in this run");
+        return vxmon_Result_STATE;
+    }
+    if (trigger->number > UINT16_MAX) {
+        vxm_text_add(&words, "a mark's number is 0-65535");
+        return vxmon_Result_LIMIT;
+    }
+    vxm_mark((uint16_t)trigger->number, trigger->text);
+    return vxmon_Result_OK;
+}
+
+static vxmon_Result do_scenario(const vxmon_Scenario *scenario)
+{
+    char name[sizeof scenario->name];
+    vxm_text_copy(name, sizeof name, scenario->name);
+    if (vxm_port_scenario(name)) {
+        return vxmon_Result_OK;
+    }
+    vxm_text_add(&words, "no scenario is called '");
+    vxm_text_add(&words, name);
+    vxm_text_add(&words, "'");
+    return vxmon_Result_UNSUPPORTED;
+}
+
+static vxmon_Result do_command(void)
+{
+    switch (command.which_body) {
+    case vxmon_Command_info_tag:
+        return do_info();
+    case vxmon_Command_tables_tag:
+        vxm_tables_request();
+        return vxmon_Result_OK;
+    case vxmon_Command_start_tag:
+        return do_start(&command.body.start);
+    case vxmon_Command_stop_tag:
+        return do_stop();
+    case vxmon_Command_trigger_tag:
+        return do_trigger(&command.body.trigger);
+    case vxmon_Command_scenario_tag:
+        return do_scenario(&command.body.scenario);
+    case vxmon_Command_filter_tag:
+        return vxm_run_filter(command.body.filter.event, command.body.filter.on, &words);
+    case vxmon_Command_bye_tag:
+        return vxmon_Result_OK; /* control ends when the reply is on its way */
+    default:
+        vxm_text_add(&words, "this target does not know the command");
+        return vxmon_Result_UNKNOWN;
+    }
+}
+
+/* ------------------------------------------------------------------ replies */
+
+static void begin_reply(uint32_t request)
+{
+    memset(&reply, 0, sizeof reply);
+    reply.request = request;
+    vxm_text_begin(&words, reply.text, sizeof reply.text);
+}
+
+/* A reply that gets lost is asked for again, so the result of sending does not matter. */
+static void send_last(const struct vxm_peer *to)
+{
+    (void)vxm_frame_send(to, VXM_CHANNEL_REPLY, last.bytes, last.size, vxm_datagram_bytes());
+}
+
+static void answer(const struct vxm_peer *to)
+{
+    pb_ostream_t stream = pb_ostream_from_buffer(last.bytes, sizeof last.bytes);
+    last.size = pb_encode(&stream, vxmon_Reply_fields, &reply) ? stream.bytes_written : 0;
+    last.request = reply.request;
+    send_last(to);
+}
+
+/* Never more than the stranger has sent: first without words, else not at all. */
+static void answer_stranger(const struct vxm_peer *to, size_t received)
+{
+    static uint8_t bytes[vxmon_Reply_size];
+    pb_ostream_t stream = pb_ostream_from_buffer(bytes, received < sizeof bytes ? received : sizeof bytes);
+    if (!pb_encode(&stream, vxmon_Reply_fields, &reply)) {
+        reply.text[0] = '\0';
+        stream = pb_ostream_from_buffer(bytes, received < sizeof bytes ? received : sizeof bytes);
+        if (!pb_encode(&stream, vxmon_Reply_fields, &reply)) {
+            refuse();
+            return;
+        }
+    }
+    (void)vxm_frame_send(to, VXM_CHANNEL_REPLY, bytes, stream.bytes_written, VXM_FRAME_MAX);
+}
+
+/* ------------------------------------------------------------------ who may ask */
+
+static void serve_hello(const struct vxm_peer *from, size_t received)
+{
+    uint64_t now = VXM_PORT_CLOCK64();
+    begin_reply(command.request);
+    if (!vxm_cookie_check(from, command.body.hello.cookie, now)) {
+        reply.result = vxmon_Result_COOKIE;
+        reply.which_body = vxmon_Reply_cookie_tag;
+        reply.body.cookie = vxm_cookie_make(from, now);
+        answer_stranger(from, received);
+        return;
+    }
+    if (!vxm_link_take(from)) {
+        reply.result = vxmon_Result_BUSY;
+        vxm_text_add(&words, "another host controls this target");
+        answer_stranger(from, received);
+        return;
+    }
+    answer(from);
+}
+
+/* Requests grow; one that is older than the last was overtaken on its way and is not served. */
+static bool is_overtaken(uint32_t request)
+{
+    return last.request != 0 && (int32_t)(request - last.request) < 0;
+}
+
+static void serve_command(const struct vxm_peer *from, bool decoded)
+{
+    if (is_overtaken(command.request)) {
+        refuse();
+        return;
+    }
+    begin_reply(command.request);
+    if (decoded) {
+        reply.result = do_command();
+    } else {
+        reply.result = vxmon_Result_LIMIT;
+        vxm_text_add(&words, "the command is malformed or longer than this target takes");
+    }
+    answer(from);
+    if (decoded && command.which_body == vxmon_Command_bye_tag) {
+        vxm_link_release();
+        vxm_end_cancel();
+    }
+}
+
+static void take_command(const struct vxm_peer *from, const struct vxm_frame *frame)
+{
+    pb_istream_t stream = pb_istream_from_buffer(frame->payload, frame->length);
+    memset(&command, 0, sizeof command);
+    bool decoded = pb_decode(&stream, vxmon_Command_fields, &command);
+    bool controller = vxm_link_is_controller(from);
+
+    if (command.request == 0 || (!decoded && !controller)) {
+        refuse();
+    } else if (controller && command.request == last.request) {
+        vxm_link_heard();
+        send_last(from);
+    } else if (decoded && command.which_body == vxmon_Command_hello_tag) {
+        serve_hello(from, frame->length);
+    } else if (controller) {
+        vxm_link_heard();
+        serve_command(from, decoded);
+    } else {
+        refuse();
+    }
+}
+
+static void take_ack(const struct vxm_frame *frame)
+{
+    pb_istream_t stream = pb_istream_from_buffer(frame->payload, frame->length);
+    memset(&ack, 0, sizeof ack);
+    if (!pb_decode(&stream, vxmon_Ack_fields, &ack)) {
+        refuse();
+        return;
+    }
+    vxm_link_heard();
+    if (vxm_agent.run == 0 || ack.run != vxm_agent.run) {
+        return; /* late, of a run before */
+    }
+    for (pb_size_t i = 0; i < ack.streams_count; i++) {
+        if (!vxm_upload_acknowledge(&ack.streams[i])) {
+            refuse();
+        }
+    }
+}
+
+static void take_heartbeat(const struct vxm_frame *frame)
+{
+    vxmon_HostHeartbeat heartbeat = vxmon_HostHeartbeat_init_zero;
+    pb_istream_t stream = pb_istream_from_buffer(frame->payload, frame->length);
+    if (!pb_decode(&stream, vxmon_HostHeartbeat_fields, &heartbeat)) {
+        refuse();
+        return;
+    }
+    vxm_link_heard();
+    vxm_heartbeat_echo(heartbeat.time);
+}
+
+static void serve(const struct vxm_peer *from, const struct vxm_frame *frame)
+{
+    if (frame->channel == VXM_CHANNEL_COMMAND) {
+        take_command(from, frame);
+    } else if (!vxm_link_is_controller(from)) {
+        refuse();
+    } else if (frame->channel == VXM_CHANNEL_ACK) {
+        take_ack(frame);
+    } else if (frame->channel == VXM_CHANNEL_HEARTBEAT) {
+        take_heartbeat(frame);
+    } else {
+        refuse();
+    }
+}
+
+enum vxm_work vxm_command_step(void)
+{
+    struct vxm_peer from = {0, 0};
+    const uint8_t *data = NULL;
+    struct vxm_frame frame;
+    size_t size = vxm_port_receive(&from, &data);
+    if (size == 0) {
+        return VXM_IDLE;
+    }
+    if (vxm_frame_check(data, size, &frame)) {
+        serve(&from, &frame);
+    }
+    return VXM_WORKED;
+}

@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Datagrams: header, CRC, fragments, and the counters of the link (SPEC section 1). Agent context only. */
+#ifndef VXM_AGENT_FRAME_H
+#define VXM_AGENT_FRAME_H
+
+#include "compiler.h"
+#include "vxm/port.h"
+
+#define VXM_FRAME_MAGIC 0x56584D4Eu
+#define VXM_FRAME_VERSION 1u
+#define VXM_FRAME_HEADER 32u
+#define VXM_FRAME_MAX 1472u
+#define VXM_FRAME_MIN_LIMIT 512u
+#define VXM_FRAME_DEFAULT 1400u
+#define VXM_FRAME_MAX_FRAGMENTS 64u
+
+enum vxm_channel {
+    VXM_CHANNEL_COMMAND = 1,
+    VXM_CHANNEL_REPLY = 2,
+    VXM_CHANNEL_BLOCK = 3,
+    VXM_CHANNEL_TABLE = 4,
+    VXM_CHANNEL_HEARTBEAT = 5,
+    VXM_CHANNEL_ACK = 6,
+    VXM_CHANNEL_END = 7,
+};
+
+/* A received datagram whose header and CRC are right. */
+struct vxm_frame {
+    uint8_t channel;
+    uint32_t boot;
+    const uint8_t *payload;
+    size_t length;
+};
+
+/* Since boot. */
+struct vxm_frame_counters {
+    uint64_t sent;
+    uint64_t received;
+    uint64_t refused;
+    uint64_t resent;
+    uint64_t send_failed;
+};
+extern struct vxm_frame_counters vxm_frame_counters;
+
+/* A message on its way: a prefix and a body that stay where they are until the last fragment is sent. */
+struct vxm_message {
+    struct vxm_peer peer;
+    uint8_t channel;
+    uint8_t prefix_size;
+    uint8_t prefix[12];
+    const uint8_t *body;
+    size_t body_size;
+    uint16_t number;
+    uint16_t fragments;
+    uint16_t next; /* fragment to send; == fragments: done */
+};
+
+void vxm_frame_init(uint32_t boot);
+
+/* CRC-32 as zlib; begin with 0. */
+uint32_t vxm_frame_crc(uint32_t crc, const uint8_t *data, size_t size);
+
+/* Checks a datagram cheapest first; false (and counted) when it is refused. */
+bool vxm_frame_check(const uint8_t *data, size_t size, struct vxm_frame *frame);
+
+/* The payload of the datagram that is sent next; VXM_FRAME_MAX - VXM_FRAME_HEADER bytes. */
+uint8_t *vxm_frame_payload(void);
+
+/* Sends the block whose message is in vxm_frame_payload. */
+bool vxm_frame_send_block(const struct vxm_peer *to, uint64_t sequence, size_t length, size_t covered);
+
+/* Prepares a message for sending in fragments of at most `datagram_bytes`. False: it does not fit 64. */
+bool vxm_message_begin(struct vxm_message *message, uint32_t datagram_bytes);
+
+/* Sends the next fragment; false when the network did not take it. */
+bool vxm_message_step(struct vxm_message *message, uint32_t datagram_bytes);
+
+static inline bool vxm_message_done(const struct vxm_message *message)
+{
+    return message->next >= message->fragments;
+}
+
+/* Sends a whole message of one buffer at once; false when the network did not take all of it. */
+bool vxm_frame_send(const struct vxm_peer *to, uint8_t channel, const uint8_t *body, size_t size,
+                    uint32_t datagram_bytes);
+
+#endif
