@@ -40,7 +40,7 @@ $(NANOPB)/pb.h: .ci/fetch-nanopb
 -include target_c/kernel/kernel.mk
 
 build: $(READY) $(NANOPB)/pb.h ## build the demo target and the agent's host builds
-	@$(MAKE) --no-print-directory build-targets
+	@$(MAKE) --no-print-directory $(if $(findstring j,$(firstword -$(MAKEFLAGS))),,-j$(shell nproc)) build-targets
 
 .PHONY: build-targets
 build-targets: $(BUILD_TARGETS)
