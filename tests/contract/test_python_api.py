@@ -40,6 +40,13 @@ def test_all_is_what_is_public(name: str) -> None:
     assert public_definitions(modules()[name]) - set(exported) == set()
 
 
+@pytest.mark.parametrize("top", ["vxmon", "cli/vxmon_cli", "proto/gen"])
+def test_every_package_is_a_regular_one(top: str) -> None:
+    # Without __init__.py a folder is a namespace package, and import-linter does not look into it.
+    folders = {path.parent for path in project_files("*.py") if path.is_relative_to(ROOT / top)}
+    assert [str(folder.relative_to(ROOT)) for folder in folders if not (folder / "__init__.py").exists()] == []
+
+
 def loaded_by(statement: str) -> set[str]:
     """Names of the modules that a fresh interpreter has loaded after a statement."""
     script = f"import sys; {statement}; print(*sys.modules)"
