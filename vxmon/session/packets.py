@@ -1,0 +1,140 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Makes pcapng packet blocks: datagrams with synthesised IPv4 and UDP headers (RFC 791, RFC 768), checksums right."""
+
+from __future__ import annotations
+
+import struct
+from typing import Final, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from vxmon.session.formats import ENHANCED_PACKET
+
+__all__ = ["Endpoint", "encode_packet", "encode_packets"]
+
+
+class Endpoint(NamedTuple):
+    """IPv4 address, as a number, and UDP port."""
+
+    address: int
+    port: int
+
+
+# Packet block of 28 bytes before the packet, IPv4 header of 20, UDP header of 8.
+_BLOCK: Final = struct.Struct("<7I")
+_IP: Final = struct.Struct(">BBHHHBBHII")
+_UDP: Final = struct.Struct(">4H")
+_PREFIX: Final = _BLOCK.size + _IP.size + _UDP.size
+_HEADERS: Final = _IP.size + _UDP.size
+_DONT_FRAGMENT: Final = 0x4000
+_TTL: Final = 64
+_UDP_PROTOCOL: Final = 17
+# Sums of 16-bit words with end-around carry are sums modulo 2^16 - 1; swapping bytes is a factor of 2^8.
+_ONES: Final = 0xFFFF
+
+_PREFIX_ROW: Final = np.dtype(
+    {
+        "names": ["type", "size", "interface", "high", "low", "captured", "original",
+                  "version", "total", "fragment", "ttl", "ip_sum", "source", "destination",
+                  "source_port", "destination_port", "udp_length"],
+        "formats": ["<u4"] * 7 + [">u2", ">u2", ">u2", ">u2", ">u2", ">u4", ">u4", ">u2", ">u2", ">u2"],
+        "offsets": [0, 4, 8, 12, 16, 20, 24, 28, 30, 34, 36, 38, 40, 44, 48, 50, 52],
+        "itemsize": _PREFIX,
+    }
+)  # fmt: skip
+
+
+def _ip_sum(total: int, source: Endpoint, destination: Endpoint) -> int:
+    """Sum of the words of an IPv4 header, without its checksum."""
+    return 0x4500 + total + _DONT_FRAGMENT + (_TTL << 8 | _UDP_PROTOCOL) + _address_sum(source, destination)
+
+
+def _address_sum(source: Endpoint, destination: Endpoint) -> int:
+    words = (source.address, destination.address)
+    return sum((word >> 16) + (word & _ONES) for word in words)
+
+
+def encode_packet(time: int, source: Endpoint, destination: Endpoint, payload: bytes) -> bytes:
+    """Packet block of one datagram; ``time`` in ns since the epoch."""
+    total = _HEADERS + len(payload)
+    udp = total - _IP.size
+    ip_sum = _ip_sum(total, source, destination) % _ONES
+    udp_sum = _address_sum(source, destination) + _UDP_PROTOCOL + 2 * udp + source.port + destination.port
+    udp_sum = (udp_sum + int.from_bytes(payload + b"\0" * (len(payload) & 1), "big")) % _ONES
+    pad = -total % 4
+    size = _PREFIX + len(payload) + pad + 4
+    return b"".join(
+        (
+            _BLOCK.pack(ENHANCED_PACKET, size, 0, time >> 32, time & 0xFFFFFFFF, total, total),
+            _IP.pack(
+                0x45, 0, total, 0, _DONT_FRAGMENT, _TTL, _UDP_PROTOCOL, _ONES - ip_sum if ip_sum else 0,
+                source.address, destination.address,
+            ),
+            _UDP.pack(source.port, destination.port, udp, _ONES - udp_sum),
+            payload,
+            bytes(pad),
+            size.to_bytes(4, "little"),
+        )
+    )  # fmt: skip
+
+
+def encode_packets(
+    times: NDArray[np.int64],
+    source: Endpoint,
+    destination: Endpoint,
+    slots: NDArray[np.uint8],
+    lengths: NDArray[np.int64],
+) -> bytearray:
+    """Packet blocks of many datagrams of one direction, as :func:`encode_packet` makes them.
+
+    Datagram i is the first ``lengths[i]`` bytes of row i of ``slots``.
+    """
+    prefix = _prefixes(times, source, destination, lengths)
+    sizes = prefix["size"].astype(np.int64)
+    out = bytearray().join(_pieces(prefix, slots, lengths))
+    begins = np.cumsum(sizes) - sizes
+    words = np.frombuffer(out, "<u4")
+    # From the UDP header (its checksum still 0) to the padding; the block's last word is left out.
+    spans = np.stack((begins + 48, begins + sizes - 4), axis=1).reshape(-1) >> 2
+    swapped = np.add.reduceat(words, spans, dtype=np.uint64)[::2] % _ONES
+    pseudo = _address_sum(source, destination) + _UDP_PROTOCOL + lengths + _UDP.size
+    sums = _ONES - (swapped.astype(np.int64) * 256 + pseudo) % _ONES
+    place = begins + _PREFIX - 2
+    view = np.frombuffer(out, np.uint8)
+    view[place] = sums >> 8
+    view[place + 1] = sums & 0xFF
+    return out
+
+
+def _prefixes(
+    times: NDArray[np.int64], source: Endpoint, destination: Endpoint, lengths: NDArray[np.int64]
+) -> NDArray[np.void]:
+    rows = np.zeros(len(times), _PREFIX_ROW)
+    total = lengths + _HEADERS
+    rows["type"] = ENHANCED_PACKET
+    rows["size"] = _PREFIX + lengths + -total % 4 + 4
+    rows["high"], rows["low"] = times >> 32, times & 0xFFFFFFFF
+    rows["captured"] = rows["original"] = rows["total"] = total
+    rows["version"], rows["fragment"], rows["ttl"] = 0x4500, _DONT_FRAGMENT, _TTL << 8 | _UDP_PROTOCOL
+    rows["source"], rows["destination"] = source.address, destination.address
+    rows["source_port"], rows["destination_port"] = source.port, destination.port
+    rows["udp_length"] = lengths + _UDP.size
+    sums = (_ip_sum(0, source, destination) + total) % _ONES
+    rows["ip_sum"] = np.where(sums, _ONES - sums, 0)
+    return rows
+
+
+def _pieces(prefix: NDArray[np.void], slots: NDArray[np.uint8], lengths: NDArray[np.int64]) -> list[memoryview | bytes]:
+    """Prefix, payload and tail of each packet block, to be joined."""
+    heads = memoryview(prefix.tobytes())
+    rows = np.ascontiguousarray(slots).reshape(-1).data
+    stride = slots.shape[1]
+    sizes = prefix["size"].tolist()
+    pieces: list[memoryview | bytes] = []
+    for number, length in enumerate(lengths.tolist()):
+        head, row, size = number * _PREFIX, number * stride, sizes[number]
+        pieces.append(heads[head : head + _PREFIX])
+        pieces.append(rows[row : row + length])
+        pieces.append((size << 8 * (-length % 4)).to_bytes(-length % 4 + 4, "little"))
+    return pieces

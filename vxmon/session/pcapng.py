@@ -1,0 +1,240 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The pcapng format (draft-ietf-opsawg-pcapng): sections of either byte order, several interfaces, options."""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Iterator
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from vxmon.errors import InputError
+from vxmon.session.formats import (
+    BYTE_ORDER_MAGIC,
+    ENHANCED_PACKET,
+    INTERFACE,
+    MAX_BLOCK,
+    PACKET,
+    SECTION,
+    SIMPLE_PACKET,
+    STATISTICS,
+)
+from vxmon.session.framing import (
+    NO_PACKETS,
+    Hops,
+    Interface,
+    Packets,
+    Scan,
+    Statistics,
+    find_magic,
+    plausible,
+    read_words,
+)
+
+__all__ = ["PcapngFraming"]
+
+_COMMENT: Final = 1
+_TIME_RESOLUTION: Final = 9
+_TIME_OFFSET: Final = 14
+_RECEIVED: Final = 4
+_DROPPED: Final = 5
+_MIN_BLOCK: Final = 12
+_SMALLEST: Final = {SECTION: 28, INTERFACE: 20, STATISTICS: 24, ENHANCED_PACKET: 32, PACKET: 32}
+# Kept of a section, so that a hostile file cannot fill the memory.
+_MAX_INTERFACES: Final = 4096
+_MAX_COMMENTS: Final = 64
+_NO_LINK: Final = -1
+_FAR: Final = (1 << 63) - 1
+
+Ints = NDArray[np.int64]
+Bytes = NDArray[np.uint8]
+
+
+class PcapngFraming:
+    """Walks pcapng blocks. The first block told must be a section header."""
+
+    name = "pcapng"
+
+    def __init__(self) -> None:
+        self.statistics = Statistics()
+        self.comments: list[str] = []
+        self.skipped = 0
+        self._order = "<"
+        self._interfaces: list[Interface] = []
+        self._hops = Hops(28)
+
+    def scan(self, data: Bytes) -> Scan:
+        """Walk blocks up to the next section; see :class:`vxmon.session.framing.Framing`."""
+        if len(data) < _MIN_BLOCK:
+            return Scan(NO_PACKETS, 0)
+        if data[:4].tobytes() == SECTION.to_bytes(4, "little") and not self._enter_section(data):
+            return Scan(NO_PACKETS, 0, "a section header with a wrong byte-order magic")
+        aligned = data[: len(data) & ~3]
+        words = aligned.view("<u4") if self._order == "<" else aligned.view(">u4").astype("<u4")
+        at, used, damage = self._walk(words)
+        if not at:
+            return Scan(NO_PACKETS, used, damage)
+        begins = np.array(at, np.int64)
+        wrong = np.flatnonzero(self._unsound(words, begins))
+        if len(wrong):
+            used, damage = int(begins[wrong[0]]) << 2, "a block contradicts itself"
+            begins = begins[: wrong[0]]
+        return self._read(data, words, begins, used, damage)
+
+    def _enter_section(self, data: Bytes) -> bool:
+        magic = data[8:12].tobytes()
+        if magic not in (BYTE_ORDER_MAGIC.to_bytes(4, "little"), BYTE_ORDER_MAGIC.to_bytes(4, "big")):
+            return False
+        self._order = "<" if magic[0] == BYTE_ORDER_MAGIC & 0xFF else ">"
+        self._interfaces = []
+        return True
+
+    @staticmethod
+    def _walk(words: NDArray[np.uint32]) -> tuple[list[int], int, str]:
+        """Places of whole blocks, in words; bytes used; damage. A later section header ends the walk."""
+        view = words.data
+        at, end = 0, len(words)
+        begins: list[int] = []
+        append = begins.append
+        while at + 2 <= end:
+            if view[at] == SECTION and at:
+                break
+            size = view[at + 1]
+            if size & 3 or not _MIN_BLOCK <= size <= MAX_BLOCK:
+                return begins, at << 2, f"a block of {size} bytes"
+            following = at + (size >> 2)
+            if following > end:
+                break
+            append(at)
+            at = following
+        return begins, at << 2, ""
+
+    @staticmethod
+    def _unsound(words: NDArray[np.uint32], begins: Ints) -> NDArray[np.bool_]:
+        """Blocks whose two lengths differ, or that are too short for their type."""
+        sizes = words[begins + 1]
+        kinds = words[begins]
+        wrong: NDArray[np.bool_] = words[begins + (sizes >> 2) - 1] != sizes
+        for kind, smallest in _SMALLEST.items():
+            wrong |= (kinds == kind) & (sizes < smallest)
+        return wrong
+
+    def _read(self, data: Bytes, words: NDArray[np.uint32], begins: Ints, used: int, damage: str) -> Scan:
+        kinds = words[begins]
+        is_packet = (kinds == ENHANCED_PACKET) | (kinds == PACKET)
+        for begin in begins[~is_packet].tolist():
+            self._read_other(data[begin << 2 : (begin << 2) + int(words[begin + 1])].tobytes(), int(words[begin]))
+        self.skipped += int((kinds == SIMPLE_PACKET).sum())
+        some = begins[is_packet]
+        packets, fine = self._packets(words, some, kinds[is_packet] == PACKET)
+        if not fine.all():
+            first = int(np.flatnonzero(~fine)[0])
+            used, damage = int(some[first]) << 2, "the lengths or the interface of a packet cannot be right"
+            columns = (packets.at, packets.captured, packets.original, packets.times, packets.link_types)
+            packets = Packets(*(column[:first] for column in columns))
+        return Scan(packets, used, damage)
+
+    def _packets(
+        self, words: NDArray[np.uint32], begins: Ints, obsolete: NDArray[np.bool_]
+    ) -> tuple[Packets, NDArray[np.bool_]]:
+        """Packets of packet blocks, and which of them make sense."""
+        interface = words[begins + 2].astype(np.int64)
+        if obsolete.any():
+            # The obsolete block has 16 bits of interface and 16 of drops, in the order of the file.
+            short = interface & 0xFFFF if self._order == "<" else interface >> 16
+            interface = np.where(obsolete, short, interface)
+        stamps = words[begins + 3].astype(np.uint64) << np.uint64(32) | words[begins + 4]
+        captured, original = words[begins + 5].astype(np.int64), words[begins + 6].astype(np.int64)
+        fine = plausible(captured, original) & (interface < len(self._interfaces))
+        fine &= captured + 32 <= words[begins + 1]
+        times, links = np.zeros(len(begins), np.int64), np.full(len(begins), _NO_LINK, np.int64)
+        for number in np.unique(interface[fine]).tolist():
+            here = fine & (interface == number)
+            times[here] = _nanoseconds(stamps[here], self._interfaces[number])
+            links[here] = self._interfaces[number].link_type
+        return Packets((begins << 2) + 28, captured, original, times, links), fine
+
+    # ------------------------------------------------------------ blocks that are no packets
+
+    def _read_other(self, block: bytes, kind: int) -> None:
+        if kind == SECTION:
+            self._read_section(block)
+        elif kind == INTERFACE and len(self._interfaces) < _MAX_INTERFACES:
+            self._interfaces.append(self._read_interface(block))
+        elif kind == STATISTICS:
+            self._read_statistics(block)
+
+    def _options(self, block: bytes, start: int) -> Iterator[tuple[int, bytes]]:
+        at, end = start, len(block) - 4
+        while at + 4 <= end:
+            code, length = struct.unpack_from(f"{self._order}HH", block, at)
+            at += 4
+            if code == 0 or at + length > end:
+                return
+            yield code, block[at : at + length]
+            at += length + -length % 4
+
+    def _read_section(self, block: bytes) -> None:
+        major, minor = struct.unpack_from(f"{self._order}HH", block, 12)
+        if major != 1:
+            raise InputError(f"pcapng format {major}.{minor} is newer than what this vxmon reads (1.x)")
+        for code, value in self._options(block, 24):
+            if code == _COMMENT and len(self.comments) < _MAX_COMMENTS:
+                self.comments.append(value.decode("utf-8", "replace"))
+
+    def _read_interface(self, block: bytes) -> Interface:
+        (link_type,) = struct.unpack_from(f"{self._order}H", block, 8)
+        resolution, offset = 6, 0
+        for code, value in self._options(block, 16):
+            if code == _TIME_RESOLUTION and len(value) == 1:
+                resolution = value[0]
+            elif code == _TIME_OFFSET and len(value) == 8:
+                (offset,) = struct.unpack(f"{self._order}q", value)
+        return Interface(link_type, resolution, max(-_FAR, min(offset * 1_000_000_000, _FAR)))
+
+    def _read_statistics(self, block: bytes) -> None:
+        statistics = self.statistics
+        for code, value in self._options(block, 20):
+            if len(value) != 8 or code not in (_RECEIVED, _DROPPED):
+                continue
+            (number,) = struct.unpack(f"{self._order}Q", value)
+            if code == _RECEIVED:
+                statistics.received = (statistics.received or 0) + number
+            else:
+                statistics.dropped = (statistics.dropped or 0) + number
+
+    def resume(self, data: Bytes, start: int) -> int | None:
+        """See :class:`vxmon.session.framing.Framing`."""
+        candidates = find_magic(data, start, self._hops)
+        if not len(candidates):
+            return None
+        fields = read_words(data, candidates, 7, self._order).astype(np.int64)
+        sizes = fields[:, 1]
+        ends = candidates + sizes
+        good = (fields[:, 0] == ENHANCED_PACKET) & (sizes & 3 == 0) & (sizes >= 32) & (sizes <= MAX_BLOCK)
+        good &= plausible(fields[:, 5], fields[:, 6]) & (fields[:, 5] + 32 <= sizes) & (ends <= len(data))
+        good[good] = read_words(data, ends[good] - 4, 1, self._order)[:, 0] == sizes[good]
+        first = np.flatnonzero(good)
+        return int(candidates[first[0]]) if len(first) else None
+
+
+def _nanoseconds(stamps: NDArray[np.uint64], interface: Interface) -> Ints:
+    """Time stamps of an interface as ns since the epoch; those beyond the range become its end."""
+    power = interface.resolution & 0x7F
+    if interface.resolution & 0x80:
+        times = _from_binary(stamps, power)
+    elif power <= 9:
+        factor = 10 ** (9 - power)
+        times = np.minimum(stamps, np.uint64(_FAR // factor)).astype(np.int64) * factor
+    else:
+        times = np.minimum(stamps // np.uint64(10 ** min(power - 9, 19)), np.uint64(_FAR)).astype(np.int64)
+    if interface.offset_ns:
+        return np.array([max(-_FAR, min(t + interface.offset_ns, _FAR)) for t in times.tolist()], np.int64)
+    return times
+
+
+def _from_binary(stamps: NDArray[np.uint64], power: int) -> Ints:
+    """Units of 2 ** -power seconds. Rare, so exact by Python's integers."""
+    return np.array([min((stamp * 1_000_000_000) >> power, _FAR) for stamp in stamps.tolist()], np.int64)

@@ -1,0 +1,111 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Where a session's bytes go: a file, a pipe or standard output, append-only and unbuffered."""
+
+from __future__ import annotations
+
+import errno
+import os
+import select
+import stat
+from pathlib import Path
+from typing import Final, Self
+
+from vxmon.errors import OutputError
+
+__all__ = ["FileSink", "OutputClosedError"]
+
+_STDOUT: Final = 1
+_FULL: Final = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+
+
+class OutputClosedError(OutputError):
+    """The reader of the pipe that a session is written to has closed it."""
+
+
+class FileSink:
+    """Appends bytes to a file descriptor. ``written`` counts them.
+
+    When :meth:`write` has returned, the operating system has the bytes: they survive the end of this process.
+
+    Raises:
+        OutputError: the bytes could not be written; :class:`OutputClosedError` when a pipe's reader is gone.
+
+    """
+
+    def __init__(self, descriptor: int, name: str) -> None:
+        self.written = 0
+        self.name = name
+        self._descriptor = descriptor
+
+    @classmethod
+    def open(cls, path: str) -> Self:
+        """Create a file, or open a FIFO or device; ``-`` is standard output.
+
+        Opening a FIFO waits for its reader.
+
+        Raises:
+            OutputError: it cannot be opened for writing.
+
+        """
+        if path == "-":
+            return cls(os.dup(_STDOUT), "standard output")
+        try:
+            return cls(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o666), path)
+        except OSError as error:
+            raise OutputError(f"{path}: cannot be written: {error.strerror}") from error
+
+    @property
+    def is_regular(self) -> bool:
+        """True for a file on a disk, false for a pipe or terminal."""
+        return stat.S_ISREG(os.fstat(self._descriptor).st_mode)
+
+    @property
+    def is_terminal(self) -> bool:
+        """True when a person would see the bytes."""
+        return os.isatty(self._descriptor)
+
+    def write(self, data: bytes | bytearray | memoryview) -> None:
+        """Write everything; waits while a pipe is full."""
+        view = memoryview(data)
+        while view:
+            try:
+                count = os.write(self._descriptor, view)
+            except BlockingIOError:
+                select.select((), (self._descriptor,), ())
+                continue
+            except BrokenPipeError as error:
+                raise OutputClosedError(f"{self.name}: closed by its reader") from error
+            except OSError as error:
+                raise OutputError(self._why(error)) from error
+            self.written += count
+            view = view[count:]
+
+    def _why(self, error: OSError) -> str:
+        if error.errno in _FULL:
+            return f"{self.name}: no room for more ({error.strerror}); its first {self.written} bytes can be read"
+        return f"{self.name}: cannot be written: {error.strerror}; its first {self.written} bytes can be read"
+
+    def sync(self) -> None:
+        """Bring the bytes to the disk, where there is one."""
+        try:
+            os.fsync(self._descriptor)
+        except OSError as error:
+            if error.errno not in (errno.EINVAL, errno.EROFS, errno.ENOTSUP):
+                raise OutputError(self._why(error)) from error
+
+    def close(self) -> None:
+        """Close; may be called again."""
+        if self._descriptor >= 0:
+            descriptor, self._descriptor = self._descriptor, -1
+            try:
+                os.close(descriptor)
+            except OSError as error:
+                raise OutputError(self._why(error)) from error
+
+
+def copy_file(source: Path, sink: FileSink, start: int = 0) -> None:
+    """Append a file's bytes from ``start`` on, in pieces."""
+    with source.open("rb") as file:
+        file.seek(start)
+        while piece := file.read(1 << 20):
+            sink.write(piece)

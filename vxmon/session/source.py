@@ -1,0 +1,142 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Where a session is read from: a file, a FIFO or standard input; and telling what it is."""
+
+from __future__ import annotations
+
+import os
+import stat
+from pathlib import Path
+from typing import Final
+
+import numpy as np
+
+from vxmon.errors import InputError
+from vxmon.session.formats import BYTE_ORDER_MAGIC, PCAP_MAGICS, SECTION, name_content
+from vxmon.session.framing import Bytes, Framing
+from vxmon.session.pcapfile import HEADER, PcapFraming
+from vxmon.session.pcapng import PcapngFraming
+
+__all__ = ["Source", "open_source", "sniff"]
+
+_STDIN: Final = 0
+# Enough to tell any format.
+_HEAD: Final = 28
+_SECTION_MIN: Final = 28
+
+
+class Source:
+    """Bytes of a file or pipe. ``size`` is None for a pipe."""
+
+    def __init__(self, descriptor: int, name: str) -> None:
+        self.name = name
+        self._descriptor = descriptor
+        mode = os.fstat(descriptor)
+        self.seekable = stat.S_ISREG(mode.st_mode)
+        self.size = mode.st_size if self.seekable else None
+        self._before = b""
+
+    def read_head(self) -> bytes:
+        """The first bytes, fewer when there are no more."""
+        head = b""
+        while len(head) < _HEAD:
+            piece = self._read(_HEAD - len(head))
+            if not piece:
+                break
+            head += piece
+        return head
+
+    def rewind(self, head: bytes) -> None:
+        """Go to the beginning; a pipe must not have been read further than ``head``."""
+        if self.seekable:
+            os.lseek(self._descriptor, 0, os.SEEK_SET)
+            self._before = b""
+        else:
+            self._before = head
+
+    def _read(self, size: int) -> bytes:
+        try:
+            return os.read(self._descriptor, size)
+        except OSError as error:
+            raise InputError(f"{self.name}: cannot be read: {error.strerror}") from error
+
+    def fill(self, rest: Bytes, wanted: int) -> tuple[Bytes, bool]:
+        """``rest`` and what follows, up to ``wanted`` bytes in all; and whether the end is reached.
+
+        Of a pipe it takes what is there, so that nothing waits for more than it needs.
+        """
+        buffer = np.empty(max(wanted, len(rest) + 1), np.uint8)
+        buffer[: len(rest)] = rest
+        used = len(rest)
+        if self._before:
+            before, self._before = self._before, b""
+            buffer[used : used + len(before)] = np.frombuffer(before, np.uint8)
+            used += len(before)
+        view = buffer.data
+        while used < len(buffer):
+            count = self._read_into(view[used:])
+            used += count
+            if not count:
+                return buffer[:used], True
+            if not self.seekable:
+                break
+        return buffer[:used], False
+
+    def _read_into(self, view: memoryview) -> int:
+        try:
+            return os.readv(self._descriptor, [view])
+        except OSError as error:
+            raise InputError(f"{self.name}: cannot be read: {error.strerror}") from error
+
+    def read_at(self, offset: int, size: int) -> bytes:
+        """Bytes at a place of a file; raises InputError for a pipe."""
+        if not self.seekable:
+            raise InputError(f"{self.name}: a pipe cannot be read again")
+        try:
+            return os.pread(self._descriptor, size, offset)
+        except OSError as error:
+            raise InputError(f"{self.name}: cannot be read: {error.strerror}") from error
+
+    def close(self) -> None:
+        """Close; may be called again."""
+        if self._descriptor >= 0:
+            descriptor, self._descriptor = self._descriptor, -1
+            os.close(descriptor)
+
+
+def open_source(path: str) -> Source:
+    """Open a file or FIFO; ``-`` is standard input. Raises InputError."""
+    if path == "-":
+        return Source(os.dup(_STDIN), "standard input")
+    if Path(path).is_dir():
+        raise InputError(f"{path}: is a directory, not a session")
+    try:
+        return Source(os.open(path, os.O_RDONLY | os.O_CLOEXEC), path)
+    except OSError as error:
+        raise InputError(f"{path}: cannot be opened: {error.strerror}") from error
+    except ValueError as error:
+        raise InputError(f"{path!r}: is no file name") from error
+
+
+def sniff(head: bytes, name: str) -> Framing:
+    """The framing of a file that begins with ``head``.
+
+    Raises:
+        InputError: it is no capture; the message says what it looks like.
+
+    """
+    if not head:
+        raise InputError(f"{name}: is empty, not a session")
+    if head[:4] == SECTION.to_bytes(4, "little"):
+        if len(head) < _SECTION_MIN:
+            raise InputError(f"{name}: is cut within its first {len(head)} bytes")
+        if int.from_bytes(head[8:12], "little") != BYTE_ORDER_MAGIC != int.from_bytes(head[8:12], "big"):
+            raise InputError(f"{name}: begins like pcapng, but its byte-order magic is wrong")
+        return PcapngFraming()
+    if head[:4] in PCAP_MAGICS:
+        if len(head) < HEADER:
+            raise InputError(f"{name}: is cut within its first {len(head)} bytes")
+        try:
+            return PcapFraming(head[:HEADER])
+        except InputError as error:
+            raise InputError(f"{name}: {error}") from error
+    raise InputError(f"{name}: is no session or capture (pcapng or pcap), but {name_content(head)}")
