@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What an ELF image says about memory: segments, sections, symbols, compile units, linker maps."""
