@@ -26,8 +26,8 @@ static uint32_t boot_of(uint64_t entropy)
 static void reset_context(void)
 {
     memset(&vxm_recorder, 0, sizeof vxm_recorder);
-    memset(vxm_store, 0, sizeof vxm_store);
     for (unsigned i = 0; i < VXM_PORT_STREAMS; i++) {
+        vxm_units_reset(i, NULL, 0, 0, false);
         vxm_recorder.stream[i].context.task = VXM_UNNAMED;
     }
 }

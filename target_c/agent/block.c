@@ -30,10 +30,10 @@ uint32_t vxm_block_most_per_unit(uint32_t unit_slots, uint32_t max_slots)
     return (unit_slots + least - 1u) / least;
 }
 
-void vxm_cursor_begin(struct vxm_cursor *cursor, const struct vxm_unit *unit)
+void vxm_cursor_begin(struct vxm_cursor *cursor, const struct vxm_unit *unit, uint32_t count)
 {
     cursor->next = unit->base;
-    cursor->end = unit->end;
+    cursor->left = count;
     cursor->index = unit->first_index;
     cursor->time = unit->base_time;
     cursor->context = unit->context;
@@ -94,10 +94,7 @@ bool vxm_block_walk(struct vxm_cursor *cursor, uint32_t max_slots, struct vxm_bl
     uint64_t time = cursor->time;
     uint32_t count = 0;
 
-    if (stop > cursor->end) {
-        stop = cursor->end;
-    }
-    if (next >= stop) {
+    if (cursor->left == 0) {
         return false;
     }
     memset(block->starts, 0, sizeof block->starts);
@@ -105,7 +102,7 @@ bool vxm_block_walk(struct vxm_cursor *cursor, uint32_t max_slots, struct vxm_bl
     block->first_index = cursor->index;
     block->context = known_context(cursor);
     block->first_time = time + (uint32_t)(next[1] - (uint32_t)time);
-    while (next < stop) {
+    while (count < cursor->left) {
         uint32_t head = next[0];
         const uint32_t *after = next + VXM_SLOT_WORDS + VXM_HEAD_DATA_WORDS(head);
         if (after > stop) {
@@ -122,6 +119,7 @@ bool vxm_block_walk(struct vxm_cursor *cursor, uint32_t max_slots, struct vxm_bl
     block->count = count;
     block->slots = (uint32_t)(next - block->words) / VXM_SLOT_WORDS;
     cursor->next = next;
+    cursor->left -= count;
     cursor->index += count;
     cursor->time = time;
     cursor->inside = true;

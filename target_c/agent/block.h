@@ -12,7 +12,7 @@
 /* A place in a unit, between two records. */
 struct vxm_cursor {
     const uint32_t *next;
-    const uint32_t *end;
+    uint32_t left;  /* records from there to the end of the unit */
     uint64_t index; /* of the record at next, in the run */
     uint64_t time;  /* of the record before, in ticks; at the beginning: the unit's base */
     struct vxm_context context;
@@ -25,7 +25,7 @@ struct vxm_block {
     uint32_t run;
     uint32_t stream;
     uint64_t sequence;
-    uint64_t overwritten;
+    uint64_t overwritten; /* losses before the unit, by cause */
     uint64_t full;
     uint64_t exhausted;
     uint64_t first_index;
@@ -44,7 +44,8 @@ uint32_t vxm_block_max_slots(uint32_t datagram_bytes);
 /* The most blocks that a unit can become. */
 uint32_t vxm_block_most_per_unit(uint32_t unit_slots, uint32_t max_slots);
 
-void vxm_cursor_begin(struct vxm_cursor *cursor, const struct vxm_unit *unit);
+/* The beginning of a closed unit of `count` records. */
+void vxm_cursor_begin(struct vxm_cursor *cursor, const struct vxm_unit *unit, uint32_t count);
 
 /* Takes as many records as fit into max_slots; false when none are left. */
 bool vxm_block_walk(struct vxm_cursor *cursor, uint32_t max_slots, struct vxm_block *block);

@@ -157,7 +157,7 @@ static void lay_out_arena(const struct vxm_run_config *config)
 {
     uint8_t *at = vxm_agent.arena;
     for (unsigned i = 0; i < VXM_PORT_STREAMS; i++) {
-        vxm_units_reset(i, at, config->units, config->unit_slots, config->policy);
+        vxm_units_reset(i, at, config->units, config->unit_slots, config->policy == VXM_RING);
         at += config->units * vxm_units_bytes(config->unit_slots);
         vxm_upload_reset(i, at, config->units);
         at += config->units * VXM_UPLOAD_ENTRY_BYTES;
@@ -213,8 +213,7 @@ static void end_recording(uint16_t reason)
     vxm_record0(VXM_HEAD(VXM_EVENT_STOP, 0, reason));
     vxm_agent.stopped_at = VXM_PORT_CLOCK64();
     for (unsigned i = 0; i < VXM_PORT_STREAMS; i++) {
-        vxm_units_close(i);
-        vxm_store[i].recording = false;
+        vxm_units_stop(i);
     }
     VXM_PORT_UNMASK(state);
 }
@@ -271,7 +270,10 @@ vxmon_Result vxm_run_filter(uint32_t event, bool on, struct vxm_text *why)
     return vxmon_Result_OK;
 }
 
-/* Units are closed early only while their blocks can leave; else a ring would hold less history. */
+/*
+ * Units are closed early only while their blocks can leave; else a ring would hold less history. The
+ * 64-bit counts are brought up to date as well: far fewer than 2^32 records pass between two steps.
+ */
 static void close_due(unsigned number, uint64_t now)
 {
     const struct vxm_stream *stream = &vxm_recorder.stream[number];
@@ -279,6 +281,8 @@ static void close_due(unsigned number, uint64_t now)
 
     uintptr_t state = VXM_PORT_MASK();
     const struct vxm_unit *unit = stream->unit;
+    (void)vxm_units_attempts(number);
+    (void)vxm_units_overwritten(number);
     if (unit != NULL) {
         uint64_t age = now - unit->base_time;
         bool full = (uint32_t)(stream->head - unit->base) >= vxm_agent.due_words;

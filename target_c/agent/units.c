@@ -1,203 +1,241 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "units.h"
 
-#include "vxm/agent.h"
-
 struct vxm_store vxm_store[VXM_PORT_STREAMS];
-
-/* Where head points without a unit; with limit NULL every record takes the slow path. */
-static uint32_t nowhere[1];
 
 size_t vxm_units_bytes(uint32_t unit_slots)
 {
     return sizeof(struct vxm_unit) + unit_slots * VXM_SLOT_BYTES;
 }
 
-static void park(struct vxm_stream *stream)
+static inline struct vxm_stream *running_stream(void)
+{
+    return &vxm_recorder.stream[VXM_PORT_STREAM()];
+}
+
+static inline struct vxm_store *running_store(void)
+{
+    return &vxm_store[VXM_PORT_STREAM()];
+}
+
+/* Leaves the stream without a unit: the next record goes to the scratch place and turns. */
+static inline void park(struct vxm_stream *stream, struct vxm_store *store)
 {
     stream->unit = NULL;
-    stream->head = nowhere;
+    stream->head = store->scratch;
     stream->limit = NULL;
 }
 
-void vxm_units_reset(unsigned number, void *memory, uint32_t units, uint32_t unit_slots, uint8_t policy)
+/* Brings the 64-bit index up to date; called long before 2^32 records have passed. */
+static inline void follow_attempts(struct vxm_store *store, uint32_t attempts)
+{
+    store->index_high += attempts < store->index_low;
+    store->index_low = attempts;
+}
+
+/* The index is brought up to date, so that the next unit can take it as it is. */
+static inline void close_unit(struct vxm_stream *stream, struct vxm_store *store)
+{
+    stream->unit->uncut = stream->attempts - (uint32_t)stream->unit->first_index;
+    follow_attempts(store, stream->attempts);
+    park(stream, store);
+}
+
+void vxm_units_reset(unsigned number, void *memory, uint32_t units, uint32_t unit_slots, bool ring)
 {
     struct vxm_store *store = &vxm_store[number];
     struct vxm_unit *unit = memory;
-    uint32_t *words = (uint32_t *)(void *)(unit + units);
+    uint32_t *words = units != 0 ? (uint32_t *)(void *)(unit + units) : NULL;
 
     memset(store, 0, sizeof *store);
-    store->policy = policy;
+    store->list.next = &store->list;
+    store->list.previous = &store->list;
+    store->cut_last = &store->list;
+    store->ring = ring;
     store->units = units;
-    store->room_words = unit_slots * VXM_SLOT_WORDS - VXM_MAX_RECORD_WORDS;
+    store->room_bytes = unit_slots * VXM_SLOT_BYTES - VXM_MAX_RECORD_WORDS * (uint32_t)sizeof *words;
     for (uint32_t i = units; i > 0; i--) {
         memset(&unit[i - 1], 0, sizeof *unit);
         unit[i - 1].base = words + (size_t)(i - 1) * unit_slots * VXM_SLOT_WORDS;
         unit[i - 1].next = store->free;
         store->free = &unit[i - 1];
     }
-    park(&vxm_recorder.stream[number]);
+    park(&vxm_recorder.stream[number], store);
     vxm_recorder.stream[number].attempts = 0;
 }
 
-/* The 64-bit count; valid because a unit holds far fewer than 2^32 records. */
-static inline uint64_t attempts_of(const struct vxm_store *store, uint32_t attempts)
+uint64_t vxm_units_attempts(unsigned number)
 {
-    return store->index + (uint32_t)(attempts - (uint32_t)store->index);
+    struct vxm_store *store = &vxm_store[number];
+    follow_attempts(store, vxm_recorder.stream[number].attempts);
+    return (uint64_t)store->index_high << 32 | store->index_low;
 }
 
-uint64_t vxm_units_attempts(unsigned stream)
+uint64_t vxm_units_overwritten(unsigned number)
 {
-    return attempts_of(&vxm_store[stream], vxm_recorder.stream[stream].attempts);
-}
-
-static inline void seal(struct vxm_stream *stream, const struct vxm_store *store)
-{
-    struct vxm_unit *unit = stream->unit;
-    unit->end = stream->head;
-    unit->count = (uint32_t)store->index - (uint32_t)unit->first_index;
-    unit->state = VXM_UNIT_FULL;
+    struct vxm_store *store = &vxm_store[number];
+    store->overwritten_total += store->overwritten - store->overwritten_seen;
+    store->overwritten_seen = store->overwritten;
+    return store->overwritten_total;
 }
 
 void vxm_units_close(unsigned number)
 {
     struct vxm_stream *stream = &vxm_recorder.stream[number];
-    struct vxm_store *store = &vxm_store[number];
-    if (stream->unit == NULL) {
-        return;
+    if (stream->unit != NULL) {
+        close_unit(stream, &vxm_store[number]);
     }
-    store->index = attempts_of(store, stream->attempts);
-    seal(stream, store);
-    park(stream);
 }
 
 /*
  * The oldest unit that is not being read, taken out of the list, but never the newest: that one was
- * filled just now. At most one unit of a stream is being read, so the first two decide.
+ * filled just now. At most one unit of a stream is being read, so the first two decide. Called when no
+ * unit is free, so there are at least two in the list. NULL: none.
  */
 static inline struct vxm_unit *take_oldest(struct vxm_store *store)
 {
-    struct vxm_unit *unit = store->oldest;
-    struct vxm_unit *before = NULL;
+    struct vxm_unit *unit = store->list.next;
 
-    if (unit != NULL && unit->state == VXM_UNIT_READING) {
-        before = unit;
+    if (VXM_UNLIKELY(unit->reading)) {
         unit = unit->next;
+        if (unit == store->list.previous) {
+            return NULL;
+        }
     }
-    if (unit == NULL || unit == store->newest) {
-        return NULL;
+    unit->previous->next = unit->next;
+    unit->next->previous = unit->previous;
+    if (unit == store->cut_last) {
+        store->cut_last = unit->previous;
     }
-    unit->next->previous = before;
-    if (before != NULL) {
-        before->next = unit->next;
-    } else {
-        store->oldest = unit->next;
-    }
-    if (unit == store->cut) {
-        store->cut = unit->next;
-    }
-    store->overwritten += unit->count - unit->cut_count;
+    store->overwritten += unit->uncut;
     return unit;
 }
 
-static inline struct vxm_unit *take_free(struct vxm_store *store)
+/* The record in the scratch place found no unit. */
+static VXM_COLD void lose(uintptr_t state)
 {
-    struct vxm_unit *unit = store->free;
-    store->free = unit->next;
-    store->used++;
-    return unit;
-}
+    struct vxm_stream *stream = running_stream();
+    struct vxm_store *store = running_store();
 
-static inline void append(struct vxm_store *store, struct vxm_unit *unit)
-{
-    unit->next = NULL;
-    unit->previous = store->newest;
-    if (store->newest != NULL) {
-        store->newest->next = unit;
+    park(stream, store);
+    if (store->recording) {
+        store->dropped++;
+        follow_attempts(store, stream->attempts);
     } else {
-        store->oldest = unit;
+        stream->attempts--; /* recording has stopped since the event's enable bit was tested */
     }
-    store->newest = unit;
-    if (store->cut == NULL) {
-        store->cut = unit;
-    }
+    VXM_PORT_UNMASK(state);
 }
 
+/* Opens a unit as the newest. Since the last one was closed only the record in the scratch place came. */
 static inline void open_unit(struct vxm_stream *stream, struct vxm_store *store, struct vxm_unit *unit)
 {
-    unit->first_index = store->index;
-    unit->dropped = store->dropped;
+    struct vxm_unit *newest = store->list.previous;
+    unit->first_index = (uint64_t)store->index_high << 32 | store->index_low;
     unit->context = stream->context;
-    unit->cut_count = 0;
-    unit->state = VXM_UNIT_FILLING;
     unit->known = store->known;
-    append(store, unit);
+    unit->previous = newest;
+    unit->next = &store->list;
+    newest->next = unit;
+    store->list.previous = unit;
     stream->unit = unit;
-    stream->limit = unit->base + store->room_words;
+    stream->limit = (uint32_t *)(void *)((uint8_t *)unit->base + store->room_bytes);
 }
 
-uint32_t *vxm_units_next(uint32_t head)
+/* Moves data slots from the scratch place; returns the end. */
+static inline uint32_t *move_data(uint32_t *to, const uint32_t *from, const uint32_t *end)
 {
-    unsigned number = VXM_PORT_STREAM();
-    struct vxm_stream *stream = &vxm_recorder.stream[number];
-    struct vxm_store *store = &vxm_store[number];
-    struct vxm_unit *unit;
+    while (from != end) {
+        to[0] = from[0];
+        to[1] = from[1];
+        to += VXM_SLOT_WORDS;
+        from += VXM_SLOT_WORDS;
+    }
+    return to;
+}
 
-    if (!store->recording) {
-        return NULL;
-    }
-    store->index = attempts_of(store, stream->attempts);
-    stream->attempts++;
-    if (stream->unit != NULL) {
-        seal(stream, store);
-    }
-    if (store->free != NULL) {
-        unit = take_free(store);
-    } else {
-        unit = store->policy == VXM_RING ? take_oldest(store) : NULL;
-    }
-    if (unit == NULL) {
-        store->dropped++;
-        park(stream);
-        return NULL;
-    }
-    open_unit(stream, store, unit);
+/* The record gets the time at which its unit is opened: the base of the unit, all 64 bits of it. */
+static inline void move_record(struct vxm_stream *stream, struct vxm_store *store, struct vxm_unit *unit)
+{
     uint32_t *to = unit->base;
     uint64_t now = VXM_PORT_CLOCK64();
+
     unit->base_time = now;
-    to[0] = head;
+    to[0] = store->scratch[0];
     to[1] = (uint32_t)now;
-    stream->head = to + VXM_SLOT_WORDS + VXM_HEAD_DATA_WORDS(head);
-    return to + VXM_SLOT_WORDS;
+    to += VXM_SLOT_WORDS;
+    if (stream->head != store->scratch + VXM_SLOT_WORDS) {
+        to = move_data(to, store->scratch + VXM_SLOT_WORDS, stream->head);
+    }
+    stream->head = to;
+}
+
+VXM_COLD void vxm_units_turn(uintptr_t state)
+{
+    struct vxm_stream *stream = running_stream();
+    struct vxm_store *store = running_store();
+
+    if (stream->unit != NULL) {
+        close_unit(stream, store);
+        VXM_PORT_UNMASK(state);
+        return;
+    }
+    struct vxm_unit *unit = store->free;
+    if (VXM_UNLIKELY(unit != NULL)) {
+        store->free = unit->next;
+        store->used++;
+    } else {
+        unit = store->ring ? take_oldest(store) : NULL;
+        if (VXM_UNLIKELY(unit == NULL)) {
+            lose(state);
+            return;
+        }
+    }
+    open_unit(stream, store, unit);
+    move_record(stream, store, unit);
+    VXM_PORT_UNMASK(state);
 }
 
 void vxm_units_drop(unsigned number, uint32_t records)
 {
-    struct vxm_store *store = &vxm_store[number];
-    if (!store->recording) {
-        return;
+    if (vxm_store[number].recording) {
+        vxm_units_close(number);
+        vxm_recorder.stream[number].attempts += records;
+        vxm_store[number].dropped += records;
+        follow_attempts(&vxm_store[number], vxm_recorder.stream[number].attempts);
     }
+}
+
+void vxm_units_stop(unsigned number)
+{
+    struct vxm_store *store = &vxm_store[number];
     vxm_units_close(number);
-    store->index = vxm_units_attempts(number);
-    vxm_recorder.stream[number].attempts += records;
-    store->dropped += records;
+    park(&vxm_recorder.stream[number], store);
+    store->free = NULL;
+    store->ring = false;
+    store->recording = false;
+}
+
+struct vxm_unit *vxm_units_next_to_cut(unsigned number)
+{
+    struct vxm_store *store = &vxm_store[number];
+    if (store->cut_last == NULL || store->cut_last->next == &store->list) {
+        return NULL;
+    }
+    return store->cut_last->next;
 }
 
 void vxm_units_release(unsigned number, struct vxm_unit *unit)
 {
     struct vxm_store *store = &vxm_store[number];
-    if (unit->previous != NULL) {
-        unit->previous->next = unit->next;
-    } else {
-        store->oldest = unit->next;
+    unit->previous->next = unit->next;
+    unit->next->previous = unit->previous;
+    if (unit == store->cut_last) {
+        store->cut_last = unit->previous;
     }
-    if (unit->next != NULL) {
-        unit->next->previous = unit->previous;
-    } else {
-        store->newest = unit->previous;
-    }
-    unit->state = VXM_UNIT_FREE;
-    unit->next = store->free;
-    store->free = unit;
     store->used--;
+    if (store->recording) {
+        unit->next = store->free;
+        store->free = unit;
+    }
 }

@@ -20,6 +20,7 @@ struct upload {
     uint32_t count;
     struct vxm_cursor cursor; /* in the newest cut */
     uint64_t blocks;
+    uint64_t records; /* in blocks */
     uint64_t held;
     struct range missing[MAX_RANGES]; /* to be sent again, in order */
     uint32_t missing_count;
@@ -107,8 +108,8 @@ static void fill(struct vxm_block *block, unsigned number, const struct vxm_cut 
     block->stream = number;
     block->sequence = sequence;
     block->overwritten = cut->overwritten;
-    block->full = ring ? 0 : cut->unit->dropped;
-    block->exhausted = ring ? cut->unit->dropped : 0;
+    block->full = ring ? 0 : cut->dropped;
+    block->exhausted = ring ? cut->dropped : 0;
 }
 
 static bool send(const struct vxm_block *block)
@@ -122,27 +123,37 @@ static bool send(const struct vxm_block *block)
 /* The oldest unit that is closed and not cut whole becomes READING; NULL when there is none. */
 static struct vxm_unit *claim_next(unsigned number, uint64_t *overwritten)
 {
-    struct vxm_unit *unit;
     uintptr_t state = VXM_PORT_MASK();
-    unit = vxm_store[number].cut;
-    if (unit != NULL && unit->state == VXM_UNIT_FULL) {
-        unit->state = VXM_UNIT_READING;
-        *overwritten = vxm_store[number].overwritten;
-    } else {
-        unit = NULL;
+    struct vxm_unit *unit = vxm_units_next_to_cut(number);
+    if (unit == vxm_recorder.stream[number].unit) {
+        unit = NULL; /* FILLING */
+    }
+    if (unit != NULL) {
+        unit->reading = true;
+        *overwritten = vxm_units_overwritten(number);
     }
     VXM_PORT_UNMASK(state);
     return unit;
 }
 
-/* The entry of the unit that is being cut; a new one when its cutting begins. */
+/* Is the newest entry that of this unit, which is closed or filling? */
+static bool is_being_cut(const struct upload *upload, const struct vxm_unit *unit)
+{
+    if (upload->count == 0) {
+        return false;
+    }
+    const struct vxm_cut *newest = cut_at(upload, upload->count - 1u);
+    return newest->unit == unit && newest->first_index == unit->first_index;
+}
+
+/*
+ * The entry of the unit that is being cut; a new one when its cutting begins. All units older than it
+ * are cut or overwritten by then, so what else is missing below its first index was dropped.
+ */
 static struct vxm_cut *entry_of(struct upload *upload, struct vxm_unit *unit, uint64_t overwritten)
 {
-    if (upload->count > 0) {
-        struct vxm_cut *newest = cut_at(upload, upload->count - 1u);
-        if (newest->unit == unit && newest->first_index == unit->first_index) {
-            return newest;
-        }
+    if (is_being_cut(upload, unit)) {
+        return cut_at(upload, upload->count - 1u);
     }
     prune(upload);
     if (upload->count == upload->capacity) {
@@ -153,9 +164,11 @@ static struct vxm_cut *entry_of(struct upload *upload, struct vxm_unit *unit, ui
         .unit = unit,
         .first_index = unit->first_index,
         .first_block = upload->blocks,
+        .count = unit->uncut,
         .overwritten = overwritten,
+        .dropped = unit->first_index - upload->records - overwritten,
     };
-    vxm_cursor_begin(&upload->cursor, unit);
+    vxm_cursor_begin(&upload->cursor, unit, unit->uncut);
     return cut;
 }
 
@@ -172,17 +185,16 @@ static void release(unsigned number, struct vxm_cut *cut)
     cut->done = true;
 }
 
-/* Gives the unit back after a block was made from it, with `cut_count` of its records now in blocks. */
-static void finish(unsigned number, struct vxm_cut *cut, uint32_t cut_count)
+/* Gives the unit back after a block was made from it; `left` of its records are not in blocks. */
+static void finish(unsigned number, struct vxm_cut *cut, uint32_t left)
 {
     struct vxm_unit *unit = cut->unit;
     uintptr_t state = VXM_PORT_MASK();
-    unit->cut_count = cut_count;
-    unit->state = VXM_UNIT_FULL;
-    if (cut_count == unit->count) {
+    unit->uncut = left;
+    unit->reading = false;
+    if (left == 0) {
         cut->whole = true;
-        vxm_store[number].cut = unit->next;
-        unit->state = VXM_UNIT_SENT;
+        vxm_store[number].cut_last = unit;
         if (vxm_agent.start.one_way || all_acknowledged(cut)) {
             release(number, cut);
         }
@@ -209,10 +221,11 @@ static enum vxm_work cut_step(unsigned number)
     if (sent) {
         upload->cursor = cursor;
         upload->blocks++;
+        upload->records += block.count;
         cut->blocks++;
         cut->sent_at = VXM_PORT_CLOCK32();
     }
-    finish(number, cut, (uint32_t)(upload->cursor.index - cut->first_index));
+    finish(number, cut, upload->cursor.left);
     if (vxm_agent.start.one_way) {
         prune(upload);
     }
@@ -332,24 +345,16 @@ static struct vxm_cut *find_cut(const struct upload *upload, uint64_t block)
     return low < upload->count ? cut_at(upload, low) : NULL;
 }
 
-/* Marks the unit of a cut as being read; *before gets its state. False when it is gone. */
-static bool claim_cut(const struct vxm_cut *cut, uint8_t *before)
+/* The unit of a cut becomes READING. False when it is gone. */
+static bool claim_cut(const struct vxm_cut *cut)
 {
     uintptr_t state = VXM_PORT_MASK();
     bool live = is_live(cut);
     if (live) {
-        *before = cut->unit->state;
-        cut->unit->state = VXM_UNIT_READING;
+        cut->unit->reading = true;
     }
     VXM_PORT_UNMASK(state);
     return live;
-}
-
-static void give_back(const struct vxm_cut *cut, uint8_t before)
-{
-    uintptr_t state = VXM_PORT_MASK();
-    cut->unit->state = before;
-    VXM_PORT_UNMASK(state);
 }
 
 /* Makes a block again by walking its unit from the beginning: byte-identical to the first time. */
@@ -358,17 +363,16 @@ static enum vxm_work resend(unsigned number, struct vxm_cut *cut, uint64_t seque
     struct vxm_block block;
     struct vxm_cursor cursor;
     uint32_t slots = vxm_block_max_slots(vxm_agent.start.datagram_bytes);
-    uint8_t before = 0;
-    if (!claim_cut(cut, &before)) {
+    if (!claim_cut(cut)) {
         return VXM_IDLE;
     }
-    vxm_cursor_begin(&cursor, cut->unit);
+    vxm_cursor_begin(&cursor, cut->unit, cut->count);
     for (uint64_t at = cut->first_block; at <= sequence; at++) {
         (void)vxm_block_walk(&cursor, slots, &block);
     }
     fill(&block, number, cut, sequence);
     bool sent = send(&block);
-    give_back(cut, before);
+    cut->unit->reading = false;
     if (!sent) {
         return VXM_BLOCKED;
     }
@@ -475,48 +479,53 @@ void vxm_upload_state(unsigned number, vxmon_StreamState *figures)
 {
     struct upload *upload = &uploads[number];
     const struct vxm_store *store = &vxm_store[number];
-    bool ring = store->policy == VXM_RING;
+    bool ring = vxm_agent.start.policy == VXM_RING;
 
     prune(upload);
     uintptr_t state = VXM_PORT_MASK();
-    const struct vxm_unit *cut = store->cut;
+    const struct vxm_unit *next = vxm_units_next_to_cut(number);
+    uint64_t dropped = store->dropped;
     *figures = (vxmon_StreamState){
         .stream = number,
         .recorded = vxm_units_attempts(number),
         .blocks = upload->blocks,
         .held = upload->held,
         .has_losses = true,
-        .losses = {store->overwritten, ring ? 0 : store->dropped, ring ? store->dropped : 0},
+        .losses = {vxm_units_overwritten(number), ring ? 0 : dropped, ring ? dropped : 0},
         .units = store->units,
         .units_used = store->used,
     };
-    if (cut == NULL) {
+    if (next == NULL) {
         figures->cut_index = figures->recorded;
         figures->cut_time = VXM_PORT_CLOCK64();
+    } else if (is_being_cut(upload, next)) {
+        figures->cut_index = upload->cursor.index;
+        figures->cut_time = upload->cursor.time;
     } else {
-        figures->cut_index = cut->first_index + cut->cut_count;
-        figures->cut_time = cut->cut_count == 0 ? cut->base_time : upload->cursor.time;
+        figures->cut_index = next->first_index;
+        figures->cut_time = next->base_time;
     }
     VXM_PORT_UNMASK(state);
 }
 
 bool vxm_upload_uncut(void)
 {
+    bool uncut = false;
+    uintptr_t state = VXM_PORT_MASK();
     for (unsigned i = 0; i < VXM_PORT_STREAMS; i++) {
-        if (vxm_store[i].cut != NULL) {
-            return true;
-        }
+        uncut = uncut || vxm_units_next_to_cut(i) != NULL;
     }
-    return false;
+    VXM_PORT_UNMASK(state);
+    return uncut;
 }
 
 bool vxm_upload_busy(void)
 {
     for (unsigned i = 0; i < VXM_PORT_STREAMS; i++) {
         prune(&uploads[i]);
-        if (vxm_store[i].cut != NULL || uploads[i].count > 0) {
+        if (uploads[i].count > 0) {
             return true;
         }
     }
-    return false;
+    return vxm_upload_uncut();
 }
