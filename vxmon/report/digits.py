@@ -1,0 +1,190 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Text by columns: numbers and names of many rows at once, as fixed-width bytes padded with NUL.
+
+A piece of a line is constant bytes, or one array with an item a row. NUL stands for nothing and is taken out when all
+pieces of all rows are in place, so that pieces of different length need no per-row work.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from functools import cache
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = [
+    "Piece",
+    "assemble",
+    "decimal",
+    "fixed_digits",
+    "hexadecimal",
+    "hexadecimal_bytes",
+    "lookup_table",
+    "name_table",
+    "pad_left",
+    "put_pieces",
+    "safe_text",
+    "squeeze",
+    "text_bytes",
+]
+
+Piece = bytes | NDArray[Any]
+
+_GROUP: Final = 10_000
+_BLANK: Final = 2 * _GROUP
+_WORD: Final = 1 << 16
+
+
+def safe_text(text: str, width: int | None = None) -> bytes:
+    """Text for a line: everything that is not printable ASCII becomes a dot."""
+    safe = bytes(c if 32 <= c < 127 else 46 for c in text.encode("ascii", "replace"))
+    return safe if width is None else safe[:width]
+
+
+@cache
+def _decimal_groups() -> NDArray[np.uint32]:
+    """Four digits: without leading zeros (0 as one zero), with them, and nothing at all."""
+    plain = "".join(f"{n:>4}" for n in range(_GROUP)).replace(" ", "\0")
+    full = "".join(f"{n:04}" for n in range(_GROUP))
+    return np.frombuffer((plain + full + "\0" * 4).encode(), np.uint32)
+
+
+@cache
+def _hexadecimal_groups() -> NDArray[np.uint32]:
+    """Four digits: with leading zeros, and without (0 as nothing)."""
+    full = "".join(f"{n:04x}" for n in range(_WORD))
+    plain = "".join(f"{n:>4x}" if n else "    " for n in range(_WORD)).replace(" ", "\0")
+    return np.frombuffer((full + plain).encode(), np.uint32)
+
+
+@cache
+def _hexadecimal_pairs() -> NDArray[np.uint16]:
+    return np.frombuffer("".join(f"{n:02x}" for n in range(256)).encode(), np.uint16)
+
+
+def decimal(values: NDArray[Any], shown: NDArray[np.bool_] | None = None) -> list[Piece]:
+    """Unsigned numbers without leading zeros; nothing where ``shown`` is false."""
+    if not len(values):
+        return []
+    table = _decimal_groups()
+    rest: NDArray[Any] = values.astype(np.uint64 if values.dtype.itemsize > 4 else np.uint32)
+    pieces: list[Piece] = []
+    hidden = np.zeros(len(values), bool) if shown is None else ~shown
+    while True:
+        upper = rest // _GROUP
+        at = (rest - upper * _GROUP).astype(np.int64) + np.where(upper, _GROUP, 0)
+        at[hidden] = _BLANK
+        pieces.insert(0, table.take(at))
+        if not upper.any():
+            return pieces
+        rest, hidden = upper, hidden | (upper == 0)
+
+
+def hexadecimal(values: NDArray[Any], digits: int = 8) -> list[Piece]:
+    """Unsigned numbers with at least so many digits, a multiple of 4."""
+    table = _hexadecimal_groups()
+    pieces: list[Piece] = []
+    groups = digits // 4
+    rest: NDArray[Any] = values.astype(np.uint64 if values.dtype.itemsize > 4 else np.uint32)
+    while groups > 0 or rest.any():
+        low = (rest & (_WORD - 1)).astype(np.int64)
+        rest = rest >> 16 if groups > 0 or len(pieces) < 3 else np.zeros_like(rest)
+        if groups <= 0:
+            low += np.where(rest, 0, _WORD)
+        pieces.insert(0, table.take(low))
+        groups -= 1
+    return pieces
+
+
+def fixed_digits(values: NDArray[Any], digits: int) -> list[Piece]:
+    """Numbers below 10^digits with leading zeros; up to 4 digits."""
+    full = _decimal_groups()[_GROUP:_BLANK].view(np.uint8).reshape(-1, 4)[:, 4 - digits :]
+    return [full[values.astype(np.int64)]]
+
+
+def hexadecimal_bytes(data: NDArray[np.uint8], lengths: NDArray[Any]) -> Piece:
+    """Bytes of each row as pairs of digits, up to the row's length; ``data`` has shape (rows, bytes)."""
+    pairs = _hexadecimal_pairs()[data]
+    pairs[np.arange(data.shape[1]) >= lengths[:, None]] = 0
+    return pairs.view(np.uint8)
+
+
+_SAFE: Final = np.array([0, *(46 if c < 32 or c > 126 else c for c in range(1, 256))], np.uint8)
+
+
+def text_bytes(data: NDArray[np.uint8]) -> Piece:
+    """Text of each row up to its first NUL; control characters become dots."""
+    data = data * np.logical_and.accumulate(data != 0, axis=1)
+    return _SAFE[data]
+
+
+def lookup_table(texts: Iterable[bytes]) -> NDArray[np.void]:
+    """Texts as items of equal width, to take() from."""
+    texts = list(texts)
+    width = max((len(t) for t in texts), default=0) or 1
+    return np.frombuffer(b"".join(t.ljust(width, b"\0") for t in texts), f"V{width}")
+
+
+@cache
+def _numbers() -> NDArray[np.uint8]:
+    """All 16-bit numbers, five digits wide, NUL behind."""
+    return np.array([str(n).encode() for n in range(_WORD)], "S5").view(np.uint8).reshape(-1, 5)
+
+
+def name_table(names: Mapping[int, str], none: bytes | None) -> NDArray[np.void]:
+    """What to print for each 16-bit index: its name, else the number; ``none`` for 65535. Row 65536 is empty."""
+    known = {index: safe_text(name) for index, name in names.items() if 0 <= index < _WORD}
+    if none is not None:
+        known[_WORD - 1] = none
+    width = max([5, *map(len, known.values())])
+    table = np.zeros((_WORD + 1, width), np.uint8)
+    table[:_WORD, :5] = _numbers()
+    for index, name in known.items():
+        table[index] = np.frombuffer(name.ljust(width, b"\0"), np.uint8)
+    return table.reshape(-1).view(f"V{width}")
+
+
+def pad_left(pieces: list[Piece], rows: int, width: int, fill: bytes) -> list[Piece]:
+    """Fill leading nothing so that each row is at least ``width`` wide; the pieces have NUL only in front."""
+    block = assemble(rows, pieces)
+    inner = block[:, max(block.shape[1] - width, 0) :]
+    inner[inner == 0] = fill[0]
+    return [fill * max(width - block.shape[1], 0), block]
+
+
+def assemble(rows: int, pieces: Iterable[Piece]) -> NDArray[np.uint8]:
+    """Lay pieces side by side; shape (rows, bytes)."""
+    pieces = list(pieces)
+    widths = [_width(piece) for piece in pieces]
+    block = np.empty((rows, sum(widths)), np.uint8)
+    block[:] = np.frombuffer(
+        b"".join(p if isinstance(p, bytes) else bytes(w) for p, w in zip(pieces, widths, strict=True)), np.uint8
+    )
+    put_pieces(block, pieces, 0)
+    return block
+
+
+def put_pieces(block: NDArray[np.uint8], pieces: Iterable[Piece], at: int) -> int:
+    """Store the arrays among pieces from column ``at`` on; constants are not touched. Returns the next column."""
+    flat = block.reshape(-1)
+    for piece in pieces:
+        width = _width(piece)
+        if not isinstance(piece, bytes) and width:
+            items = piece if piece.ndim == 1 else np.ascontiguousarray(piece).view(f"V{width}").reshape(-1)
+            spot = np.dtype({"names": ["x"], "formats": [items.dtype], "offsets": [at], "itemsize": block.shape[1]})
+            flat.view(spot)["x"] = items
+        at += width
+    return at
+
+
+def _width(piece: Piece) -> int:
+    if isinstance(piece, bytes):
+        return len(piece)
+    return piece.dtype.itemsize if piece.ndim == 1 else piece.shape[1] * piece.dtype.itemsize
+
+
+def squeeze(block: NDArray[np.uint8]) -> bytes:
+    """The rows one after the other, without NUL."""
+    return block.tobytes().translate(None, b"\0")

@@ -1,0 +1,123 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Records as columns, and how fields are read from them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from vxmon.trace.facts import Boot
+from vxmon.wire.slots import MAX_EVENT_ID, Place
+from vxmon.wire.types import FieldType
+
+__all__ = ["Chunk", "Columns", "byte_field", "field_values", "recorded_fields"]
+
+_WIDE: Final = frozenset({FieldType.U64, FieldType.X64})
+
+
+@dataclass(slots=True)
+class Columns:
+    """Records in order. All arrays but ``words`` have one element a record.
+
+    time: int64, ticks of the target's clock. stream: uint8. id: uint16, the event, or LOSS_ID where records are
+    missing. arg: uint16. slots: uint8, number of data slots. at: int64, index of the first data word in ``words``
+    (of a LOSS: the number of the loss interval). words: uint32, the data slots' words as numbers; ``big_endian`` is
+    the byte order they had.
+    """
+
+    time: NDArray[np.int64]
+    stream: NDArray[np.uint8]
+    id: NDArray[np.uint16]
+    arg: NDArray[np.uint16]
+    slots: NDArray[np.uint8]
+    at: NDArray[np.int64]
+    words: NDArray[np.uint32]
+    big_endian: bool
+
+    def __len__(self) -> int:
+        return len(self.time)
+
+    def take(self, which: NDArray[np.intp] | slice) -> Columns:
+        """Some of the records, in the order given; the words are shared."""
+        return Columns(
+            self.time[which], self.stream[which], self.id[which], self.arg[which], self.slots[which],
+            self.at[which], self.words, self.big_endian,
+        )  # fmt: skip
+
+    def packed(self) -> Columns:
+        """The same records with no words but their own."""
+        counts = np.where(self.id > MAX_EVENT_ID, 0, 2 * self.slots.astype(np.int64))
+        ends = np.cumsum(counts)
+        total = int(ends[-1]) if len(ends) else 0
+        source = np.repeat(self.at - (ends - counts), counts) + np.arange(total)
+        at = np.where(self.id > MAX_EVENT_ID, self.at, ends - counts)
+        return replace(self, at=at, words=self.words[source])
+
+    @staticmethod
+    def join(parts: list[Columns]) -> Columns:
+        """Records of several parts, one after the other; all of one byte order."""
+        if len(parts) == 1:
+            return parts[0]
+        shift, at = 0, []
+        for part in parts:
+            at.append(np.where(part.id > MAX_EVENT_ID, part.at, part.at + shift))
+            shift += len(part.words)
+        return Columns(
+            time=np.concatenate([p.time for p in parts]),
+            stream=np.concatenate([p.stream for p in parts]),
+            id=np.concatenate([p.id for p in parts]),
+            arg=np.concatenate([p.arg for p in parts]),
+            slots=np.concatenate([p.slots for p in parts]),
+            at=np.concatenate(at),
+            words=np.concatenate([p.words for p in parts]),
+            big_endian=parts[0].big_endian,
+        )
+
+
+@dataclass(slots=True)
+class Chunk:
+    """Some consecutive records of a boot, in order of (time, stream, sequence).
+
+    ``late`` is true where a record is older than one that was handed out before it; only a live source does that.
+    """
+
+    boot: Boot
+    columns: Columns
+    late: NDArray[np.bool_] | None = None
+
+
+def recorded_fields(places: tuple[Place, ...], slots: int) -> int:
+    """How many of an event's fields a record with so many data slots has."""
+    return sum(place.end_word <= 2 * slots for place in places)
+
+
+def field_values(
+    columns: Columns, place: Place, which: NDArray[np.intp]
+) -> NDArray[np.uint32] | NDArray[np.int32] | NDArray[np.uint64]:
+    """Numbers of a field in the records ``which``, all of which must have it.
+
+    u16 and words come as uint32, i32 as int32, u64 and x64 as uint64.
+    """
+    at = columns.at[which] + place.word
+    first = columns.words[at]
+    if place.field.type == FieldType.U16:
+        return first >> np.uint32(place.shift) & np.uint32(0xFFFF)
+    if place.field.type == FieldType.I32:
+        return first.view(np.int32)
+    if place.field.type not in _WIDE:
+        return first
+    high, low = first, columns.words[at + 1]
+    if not columns.big_endian:
+        high, low = low, high
+    return high.astype(np.uint64) << np.uint64(32) | low
+
+
+def byte_field(columns: Columns, word: int, slots: int, which: NDArray[np.intp]) -> NDArray[np.uint8]:
+    """Bytes from data word ``word`` to the end of records with ``slots`` data slots; shape (records, bytes)."""
+    words = columns.words[columns.at[which][:, None] + np.arange(word, 2 * slots)]
+    stored = words.astype(">u4" if columns.big_endian else "<u4")
+    data: NDArray[np.uint8] = stored.view(np.uint8).reshape(len(which), 4 * (2 * slots - word))
+    return data

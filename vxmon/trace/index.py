@@ -1,0 +1,259 @@
+# SPDX-License-Identifier: Apache-2.0
+"""From what the first pass found to the index: distinct blocks in time order, names, and what is lost."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import pairwise
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from vxmon.trace.facts import LOSS, Boot, Facts, Run, Stream
+from vxmon.trace.losses import SUSPECT, account
+from vxmon.trace.scan import Scanner
+from vxmon.wire.bulk import BLOCK_ROW
+from vxmon.wire.events import TABLES, shipped_table
+
+__all__ = ["build_index", "choose_tables", "number_boots", "order_blocks"]
+
+_KEY: Final = ("boot", "run", "stream", "sequence")
+
+
+def build_index(scanner: Scanner) -> NDArray[np.void]:
+    """Fill in the scanner's facts and return the index.
+
+    The index has a row for each distinct valid block, in order of (boot, first time, stream, sequence), where
+    ``boot`` is the number of the boot and ``room``, when not 0, is one more than the number of the loss interval
+    that lies before the block. A loss behind the last block of a stream has a row of its own, without records.
+    """
+    scanner.finish()
+    facts = scanner.facts
+    number_boots(scanner)
+    choose_tables(scanner)
+    rows = _distinct(_gather(scanner.rows, BLOCK_ROW), facts)
+    scanner.rows.clear()
+    suspects = _distinct_suspects(_gather(scanner.suspects, SUSPECT), scanner)
+    _note_starts(scanner)
+    index, losses = _account_all(_renumber(rows, facts), suspects, facts)
+    facts.losses = np.concatenate(losses) if losses else np.zeros(0, LOSS)
+    _note_times(index, facts)
+    _note_counters(scanner)
+    return order_blocks(index)
+
+
+def order_blocks(rows: NDArray[np.void]) -> NDArray[np.void]:
+    """Rows in order of (boot, first time, stream, sequence)."""
+    return rows[np.lexsort((rows["sequence"], rows["stream"], rows["first_time"], rows["boot"]))]
+
+
+def _gather(parts: list[NDArray[np.void]], kind: np.dtype[np.void]) -> NDArray[np.void]:
+    return np.concatenate(parts) if parts else np.zeros(0, kind)
+
+
+def number_boots(scanner: Scanner) -> None:
+    """Put the boots in order of their first datagram."""
+    boots = sorted(scanner.boots.values(), key=lambda boot: boot.first_seen_ns)
+    for number, boot in enumerate(boots):
+        boot.number = number
+    scanner.facts.boots = boots
+
+
+def choose_tables(scanner: Scanner) -> None:
+    """Give each boot the event table it recorded with, or the best stand-in, and say which."""
+    received = {f: table for tables in scanner.tables.values() for f, table in tables.items()}
+    for boot in scanner.facts.boots:
+        own = scanner.tables.get(boot.id, {})
+        wanted = boot.table_fingerprint or next(reversed(own), 0)
+        if wanted in received:
+            boot.table, boot.table_source = received[wanted], "session"
+        else:
+            _ship(boot, wanted, scanner.facts)
+        boot.table_fingerprint = wanted
+
+
+def _ship(boot: Boot, wanted: int, facts: Facts) -> None:
+    """Take a table that comes with vxmon."""
+    same, release = shipped_table(wanted), TABLES.get(boot.os_release)
+    if same is not None:
+        boot.table, boot.table_source = same, f"shipped, release {same.os_release}"
+    elif release is not None:
+        boot.table, boot.table_source = release, f"shipped, release {release.os_release}, another fingerprint"
+        facts.problems.append(
+            f"boot {boot.id:#010x}: its event table (0x{wanted:08x}) is not in the session; "
+            f"names are those of the shipped table of release {release.os_release} and may be wrong"
+        )
+    else:
+        boot.table_source = "none"
+        facts.problems.append(f"boot {boot.id:#010x}: no event table; events are shown by number")
+
+
+def _distinct(rows: NDArray[np.void], facts: Facts) -> NDArray[np.void]:
+    """One row a block, the one that came first, in order of (boot, run, stream, sequence)."""
+    rows = rows[np.lexsort(tuple(rows[name] for name in reversed(_KEY)))]
+    again = np.zeros(len(rows), bool)
+    again[1:] = True
+    for name in _KEY:
+        again[1:] &= rows[name][1:] == rows[name][:-1]
+    facts.counters.duplicates += int(again.sum())
+    same = np.flatnonzero(again)
+    differ = rows["first_index"][same] != rows["first_index"][same - 1]
+    differ |= rows["count"][same] != rows["count"][same - 1]
+    if differ.any():
+        facts.problems.append(f"{int(differ.sum())} blocks came twice with different content; the first counts")
+    return rows[~again]
+
+
+def _distinct_suspects(suspects: NDArray[np.void], scanner: Scanner) -> NDArray[np.void]:
+    """One a block, exact ones before claims; those of boots that nothing else is known of are left out."""
+    known = np.array([boot.id for boot in scanner.facts.boots], np.uint32)
+    at_home = np.isin(suspects["boot"], known)
+    scanner.facts.counters.unplaced += int((~at_home).sum())
+    suspects = suspects[at_home]
+    suspects = suspects[np.lexsort((~suspects["exact"], *(suspects[name] for name in reversed(_KEY))))]
+    first = np.ones(len(suspects), bool)
+    if len(suspects):
+        first[1:] = suspects[list(_KEY)][1:] != suspects[list(_KEY)][:-1]
+    return suspects[first]
+
+
+def _renumber(rows: NDArray[np.void], facts: Facts) -> NDArray[np.void]:
+    """Replace boot ids by boot numbers and drop blocks whose byte order contradicts their boot's."""
+    ids = np.array(sorted(boot.id for boot in facts.boots), np.uint32)
+    by_id = {boot.id: boot for boot in facts.boots}
+    numbers = np.array([by_id[int(i)].number for i in ids], np.uint32)
+    orders = np.array([by_id[int(i)].byte_order == "big" for i in ids], np.uint8)
+    at = np.searchsorted(ids, rows["boot"])
+    fits = (rows["flags"] & 1) == orders[at] if len(rows) else np.zeros(0, bool)
+    if not fits.all():
+        facts.problems.append(f"{int((~fits).sum())} blocks contradict the byte order of their target; not used")
+        facts.counters.corrupt_blocks += int((~fits).sum())
+    rows["boot"] = numbers[at] if len(rows) else 0
+    kept: NDArray[np.void] = rows[fits]
+    return kept
+
+
+def _note_starts(scanner: Scanner) -> None:
+    """A capture that heard an earlier run, or the target idle, saw the later run from its start."""
+    earliest: dict[tuple[int, int], int] = {}
+    for file, boot, run in scanner.sightings:
+        earliest[file, boot] = min(run, earliest.get((file, boot), run))
+    for file, number, run in scanner.sightings:
+        if run > earliest[file, number]:
+            scanner.boots[number].run(run).seen_from_start = True
+
+
+def _groups(rows: NDArray[np.void]) -> Iterator[tuple[tuple[int, int, int], NDArray[np.void]]]:
+    """Rows of each (boot, run, stream); they must be in that order."""
+    if not len(rows):
+        return
+    change = np.zeros(len(rows) - 1, bool)
+    for name in _KEY[:3]:
+        change |= rows[name][1:] != rows[name][:-1]
+    edges = [0, *(np.flatnonzero(change) + 1).tolist(), len(rows)]
+    for begin, end in pairwise(edges):
+        row = rows[begin]
+        yield (int(row["boot"]), int(row["run"]), int(row["stream"])), rows[begin:end]
+
+
+def _account_all(
+    rows: NDArray[np.void], suspects: NDArray[np.void], facts: Facts
+) -> tuple[NDArray[np.void], list[NDArray[np.void]]]:
+    """Account for every stream; returns all rows of the index and the losses in their numbers."""
+    index: list[NDArray[np.void]] = []
+    losses: list[NDArray[np.void]] = []
+    groups = dict(_groups(rows))
+    number_of = {boot.id: boot.number for boot in facts.boots}
+    damaged = {(number_of[boot], run, s): some for (boot, run, s), some in _groups(suspects)}
+    for boot, run, stream in _all_streams(facts, groups, damaged):
+        some, problems = _without_overlaps(groups.get((boot.number, run.number, stream), rows[:0]), facts)
+        bad = damaged.get((boot.number, run.number, stream), suspects[:0])
+        bad = bad[~np.isin(bad["sequence"], some["sequence"])]
+        result = account(stream, some, bad, run)
+        facts.counters.unplaced += result.unplaced
+        facts.problems += [f"boot {boot.id:#010x}: {p}" for p in problems + result.problems]
+        run.streams[stream] = result.stream
+        result.losses["boot"] = boot.number
+        index += _mark_losses(some, result.losses, result.gap, sum(map(len, losses)))
+        losses.append(result.losses)
+        _widen(boot, result.stream)
+    return (np.concatenate(index) if index else rows[:0]), losses
+
+
+Groups = dict[tuple[int, int, int], NDArray[np.void]]
+
+
+def _all_streams(facts: Facts, groups: Groups, damaged: Groups) -> Iterator[tuple[Boot, Run, int]]:
+    """Every stream of every run that there is any sign of, in order."""
+    found = {(boot, run, stream) for boot, run, stream in groups}
+    for boot in facts.boots:
+        for run in boot.runs.values():
+            found |= {(boot.number, run.number, stream) for stream in run.states}
+    found |= {key for key, some in damaged.items() if key[1] in facts.boots[key[0]].runs and some["exact"].any()}
+    for number, run_number, stream in sorted(found):
+        boot = facts.boots[number]
+        yield boot, boot.run(run_number), stream
+
+
+def _without_overlaps(rows: NDArray[np.void], facts: Facts) -> tuple[NDArray[np.void], list[str]]:
+    """Leave out blocks whose records another block has already, by their indices."""
+    if not len(rows):
+        return rows, []
+    ends = np.maximum.accumulate(rows["first_index"] + rows["count"])
+    fits = np.ones(len(rows), bool)
+    fits[1:] = rows["first_index"][1:] >= ends[:-1]
+    steps = int((rows["first_time"][1:] < rows["last_time"][:-1]).sum())
+    where = f"run {int(rows['run'][0])} stream {int(rows['stream'][0])}"
+    problems = []
+    if not fits.all():
+        problems.append(f"{where}: {int((~fits).sum())} blocks repeat indices of others; not used")
+        facts.counters.corrupt_blocks += int((~fits).sum())
+    if steps:
+        problems.append(f"{where}: time steps back at {steps} blocks")
+    return rows[fits], problems
+
+
+def _mark_losses(
+    rows: NDArray[np.void], losses: NDArray[np.void], gap: NDArray[np.int64], before: int
+) -> list[NDArray[np.void]]:
+    """Tie each loss to the block behind it, the last one to a row of its own."""
+    inner = gap < len(rows)
+    rows["room"][gap[inner]] = before + 1 + np.flatnonzero(inner)
+    if inner.all():
+        return [rows]
+    tail = np.zeros(1, BLOCK_ROW)
+    loss = losses[-1]
+    tail["boot"], tail["run"], tail["stream"] = loss["boot"], loss["run"], loss["stream"]
+    tail["sequence"] = np.iinfo(np.int64).max
+    tail["first_time"] = tail["last_time"] = max(int(loss["end"]), int(loss["start"]), 0)
+    tail["room"] = before + len(losses)
+    return [rows, tail]
+
+
+def _widen(boot: Boot, stream: Stream) -> None:
+    first, last = stream.first_time, stream.last_time
+    if first is not None and last is not None:
+        boot.first_time = first if boot.first_time is None else min(first, boot.first_time)
+        boot.last_time = last if boot.last_time is None else max(last, boot.last_time)
+
+
+def _note_times(rows: NDArray[np.void], facts: Facts) -> None:
+    spans = rows["last_time"] - rows["first_time"]
+    wrong = int(((spans < 0) | (spans >= 1 << 31)).sum())
+    if wrong:
+        facts.problems.append(f"{wrong} blocks span more time than a block can; their times may be wrong")
+
+
+def _note_counters(scanner: Scanner) -> None:
+    """Put the counters that a reader must know of into words."""
+    facts, counters = scanner.facts, scanner.facts.counters
+    notes = (
+        (counters.corrupt_blocks, "{} corrupt blocks were not used"),
+        (counters.unplaced, "{} of them say nothing trustworthy of which they are; their records count as link loss"),
+        (counters.truncated, "{} datagrams were cut by the capture's snapshot length"),
+        (counters.newer, f"{{}} datagrams are of wire format {scanner.newest}, this is vxmon for format 1"),
+        (counters.unknown_channels, "{} datagrams are on channels this vxmon does not know"),
+        (counters.socket_drops, "{} datagrams were dropped by the capturing socket"),
+    )
+    facts.problems += [text.format(number) for number, text in notes if number]

@@ -1,0 +1,210 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What is missing of a stream, exactly, and why (SPEC section 4).
+
+Between two delivered blocks lie a known number of records. The target's counters in the two blocks say how many
+of those it lost itself, by cause; the rest was in blocks that are not in the file, or are there and damaged.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from vxmon.trace.facts import LOSS, Run, Stream
+from vxmon.wire.types import Losses, StreamState
+
+__all__ = ["SUSPECT", "Account", "account"]
+
+# A block that is in the file and of no use, as far as it says which one it is.
+SUSPECT: Final = np.dtype(
+    [
+        ("boot", "<u4"), ("run", "<u4"), ("stream", "u1"), ("sequence", "<i8"), ("first_index", "<i8"),
+        ("count", "<i8"), ("truncated", "?"), ("exact", "?"),
+    ]
+)  # fmt: skip
+_TARGET_CAUSES: Final = ("overwritten", "full", "exhausted")
+
+Ints = NDArray[np.int64]
+
+
+@dataclass(slots=True)
+class Account:
+    """The figures of a stream, and its loss intervals in order.
+
+    ``gap`` says before which block each interval lies; the number of blocks stands for behind the last.
+    """
+
+    stream: Stream
+    losses: NDArray[np.void]
+    gap: Ints
+    unplaced: int
+    problems: list[str]
+
+
+@dataclass(slots=True)
+class _Edges:
+    """Where the stream begins and ends for this capture."""
+
+    attach: int
+    recorded: int
+    base: Ints
+    blocks_before: int
+    final: Ints
+    blocks: int
+    cut_index: int
+
+
+def account(number: int, rows: NDArray[np.void], suspects: NDArray[np.void], run: Run) -> Account:
+    """Account for one stream of a run.
+
+    Args:
+        number: of the stream.
+        rows: its distinct valid blocks in order of sequence; their index ranges must not overlap.
+        suspects: its damaged and cut blocks that have no valid copy, of dtype SUSPECT, one of a sequence number.
+        run: what the target's messages said.
+
+    """
+    edges, problems = _edges(number, rows, suspects, run)
+    begins = np.concatenate([[edges.attach], rows["first_index"] + rows["count"]])
+    ends = np.concatenate([rows["first_index"], [edges.recorded]])
+    gaps = np.maximum(ends - begins, 0)
+    causes = np.zeros(len(gaps), LOSS)
+    rest = _by_target(rows, edges, gaps, causes, problems)
+    placed = _place(rows, suspects, begins, ends)
+    _by_link(rows, edges, rest, suspects, placed, causes)
+    stream = _figures(number, rows, edges, causes, run)
+    which = np.flatnonzero(gaps)
+    losses = causes[which]
+    losses["run"], losses["stream"] = run.number, number
+    losses["first_index"], losses["records"] = begins[which], gaps[which]
+    losses["start"], losses["end"] = _interval(rows, run, run.first_states.get(number), which)
+    return Account(stream, losses, which, int((placed < 0).sum()), problems)
+
+
+def _edges(number: int, rows: NDArray[np.void], suspects: NDArray[np.void], run: Run) -> tuple[_Edges, list[str]]:
+    first, last = run.first_states.get(number), run.states.get(number, StreamState(number))
+    exact = suspects[suspects["exact"]]
+    reached = [int((a["first_index"] + a["count"]).max()) for a in (rows, exact) if len(a)]
+    recorded = max([run.finals.get(number, last.recorded), *reached])
+    attach = 0 if run.seen_from_start else _attach(rows, exact, first, recorded)
+    problems = []
+    if number in run.finals and recorded > run.finals[number]:
+        problems.append(
+            f"run {run.number} stream {number}: the end says {run.finals[number]} records, "
+            f"there are blocks up to {recorded}"
+        )
+    base, before = _before(rows, first, attach)
+    final = _vector(last.losses)
+    if len(rows):
+        final = np.maximum(final, _losses(rows)[-1])
+    cut = recorded if not run.finals and last.recorded < recorded else last.cut_index
+    return _Edges(attach, recorded, base, before, final, last.blocks, cut), problems
+
+
+def _attach(rows: NDArray[np.void], exact: NDArray[np.void], first: StreamState | None, recorded: int) -> int:
+    """The first index that this capture could have seen."""
+    seen = [int(a["first_index"].min()) for a in (rows, exact) if len(a)]
+    if first is not None:
+        seen.append(first.cut_index)
+    return min([*seen, recorded])
+
+
+def _before(rows: NDArray[np.void], first: StreamState | None, attach: int) -> tuple[Ints, int]:
+    """Losses and blocks of before the attach."""
+    if attach == 0:
+        return np.zeros(3, np.int64), 0
+    if first is not None and first.cut_index == attach:
+        base = _vector(first.losses)
+        return (np.minimum(base, _losses(rows)[0]) if len(rows) else base), first.blocks
+    if len(rows):
+        return _losses(rows)[0], int(rows["sequence"][0])
+    return np.zeros(3, np.int64), 0
+
+
+def _vector(losses: Losses) -> Ints:
+    return np.array([losses.overwritten, losses.full, losses.exhausted], np.int64)
+
+
+def _losses(rows: NDArray[np.void]) -> Ints:
+    return np.stack([rows[cause] for cause in _TARGET_CAUSES], axis=1)
+
+
+def _by_target(
+    rows: NDArray[np.void], edges: _Edges, gaps: Ints, causes: NDArray[np.void], problems: list[str]
+) -> Ints:
+    """Fill in what the target lost; returns the records of each gap that remain."""
+    counters = np.concatenate([edges.base[None], _losses(rows), edges.final[None]])
+    steps = np.diff(counters, axis=0)
+    rest = gaps.copy()
+    for cause, step in zip(_TARGET_CAUSES, steps.T, strict=True):
+        causes[cause] = np.clip(step, 0, rest)
+        rest -= causes[cause]
+    wrong = int((steps < 0).any(axis=1).sum() + (np.maximum(steps, 0).sum(axis=1) > gaps).sum())
+    if wrong:
+        problems.append(f"the target's loss counters contradict the indices of its blocks in {wrong} places")
+    return rest
+
+
+def _place(rows: NDArray[np.void], suspects: NDArray[np.void], begins: Ints, ends: Ints) -> Ints:
+    """The gap of each suspect; -1 where what it claims cannot be true."""
+    gap = np.searchsorted(rows["sequence"], suspects["sequence"])
+    claimed_end = suspects["first_index"] + suspects["count"]
+    fits = (suspects["first_index"] >= begins[gap]) & (claimed_end <= ends[gap]) & (suspects["count"] > 0)
+    placed: Ints = np.where(fits, gap, -1)
+    return placed
+
+
+def _by_link(
+    rows: NDArray[np.void], edges: _Edges, rest: Ints, suspects: NDArray[np.void], placed: Ints,
+    causes: NDArray[np.void],
+) -> None:  # fmt: skip
+    """Divide what remains among pending, damaged, cut and never arrived."""
+    missing = _missing(rows, edges)
+    tail = int(rest[-1])
+    uncut = tail if missing[-1] == 0 else max(edges.recorded - max(edges.cut_index, edges.attach), 0)
+    causes["pending"][-1] = min(uncut, tail)
+    rest[-1] -= causes["pending"][-1]
+    known = placed >= 0
+    for cause, truncated in (("corrupt", False), ("truncated", True)):
+        some = known & (suspects["truncated"] == truncated)
+        told = np.zeros(len(rest), np.int64)
+        np.add.at(told, placed[some], suspects["count"][some])
+        causes[cause] = np.minimum(told, rest)
+        rest -= causes[cause]
+    causes["link"] = rest
+
+
+def _missing(rows: NDArray[np.void], edges: _Edges) -> Ints:
+    """How many blocks were cut in each gap and are not here."""
+    sequence = rows["sequence"]
+    seen = int(sequence[-1]) + 1 if len(rows) else edges.blocks_before
+    before = [edges.blocks_before - 1]
+    steps = np.diff(np.concatenate([before, sequence, [max(edges.blocks, seen)]])) - 1
+    return np.maximum(steps, 0)
+
+
+def _figures(number: int, rows: NDArray[np.void], edges: _Edges, causes: NDArray[np.void], run: Run) -> Stream:
+    state = run.states.get(number, StreamState(number))
+    stream = Stream(number, recorded=edges.recorded, before_attach=edges.attach, blocks=len(rows))
+    stream.delivered = int(rows["count"].sum(dtype=np.int64))
+    stream.lost = {cause: int(causes[cause].sum()) for cause in stream.lost}
+    stream.units, stream.units_used = state.units, state.units_used
+    if len(rows):
+        stream.first_time, stream.last_time = int(rows["first_time"].min()), int(rows["last_time"].max())
+    return stream
+
+
+def _interval(rows: NDArray[np.void], run: Run, first: StreamState | None, which: Ints) -> tuple[Ints, Ints]:
+    """Times of the last record before and of the first after each gap."""
+    heard = -1 if first is None else first.cut_time
+    begin = run.started if run.started is not None else heard
+    finish = next((t for t in (run.ended, run.last_heard) if t is not None), -1)
+    start = np.concatenate([[begin], rows["last_time"]])
+    end = np.concatenate([rows["first_time"], [finish]])
+    if len(rows):
+        start[0] = min(int(start[0]), int(end[0]))
+        end[-1] = max(int(end[-1]), int(start[-1]))
+    return start[which], end[which]

@@ -1,0 +1,229 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The first pass: walks the datagrams once, finds the valid blocks and keeps what the target told."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from vxmon.errors import WireError
+from vxmon.session.reader import Batch
+from vxmon.trace.facts import Boot, Facts
+from vxmon.trace.losses import SUSPECT
+from vxmon.wire.bulk import BLOCK_ROW, KINDS, BlockScan, block_datagrams, mend_block, scan_blocks
+from vxmon.wire.control import decode_reply
+from vxmon.wire.datagram import decode_datagram
+from vxmon.wire.reassembly import Reassembler
+from vxmon.wire.status import decode_end, decode_target_heartbeat
+from vxmon.wire.tables import decode_table
+from vxmon.wire.types import Channel, Datagram, End, EventTable, ObjectTable, Started, StreamState, TargetInfo
+
+__all__ = ["Scanner"]
+
+_CHANNELS: Final = {channel.value: channel.name for channel in Channel}
+_TRUNCATED: Final = KINDS.index("truncated")
+# Times and indices above cannot be right and would not fit 64-bit columns.
+_LIMIT: Final = 1 << 62
+
+
+@dataclass(slots=True)
+class Scanner:
+    """Collects facts and block rows, batch by batch.
+
+    ``rows`` are valid blocks in order of arrival, duplicates included, with ``boot`` still the target's id and
+    ``slots_at`` a position in file number ``file``. ``sightings`` are (file, boot id, run).
+    """
+
+    facts: Facts = field(default_factory=Facts)
+    rows: list[NDArray[np.void]] = field(default_factory=list)
+    suspects: list[NDArray[np.void]] = field(default_factory=list)
+    boots: dict[int, Boot] = field(default_factory=dict)
+    tables: dict[int, dict[int, EventTable]] = field(default_factory=dict)
+    sightings: set[tuple[int, int, int]] = field(default_factory=set)
+    newest: int = 0
+    _file: int = 0
+    _reassembler: Reassembler = field(default_factory=Reassembler)
+
+    def scan(self, file: int, batch: Batch) -> NDArray[np.void]:
+        """Take a batch of file number ``file``; returns the rows of its valid blocks."""
+        self._file = file
+        blocks = block_datagrams(batch.data, batch.offsets, batch.lengths)
+        which = np.flatnonzero(blocks)
+        rows = np.zeros(0, BLOCK_ROW)
+        if len(which):
+            scan = scan_blocks(batch.data, batch.offsets[which], batch.lengths[which], batch.sent[which])
+            rows = self._take_blocks(scan, batch, batch.times[which])
+        for number in np.flatnonzero(~blocks).tolist():
+            self._take_other(batch, number)
+        return rows
+
+    def finish(self) -> None:
+        """Tell what never got complete."""
+        for dropped in self._reassembler.close():
+            self.facts.problems.append(
+                f"message {dropped.message} on channel {_CHANNELS.get(dropped.channel, dropped.channel)} "
+                f"lacks {len(dropped.missing)} fragments"
+            )
+
+    # ------------------------------------------------------------ blocks
+
+    def _take_blocks(self, scan: BlockScan, batch: Batch, times: NDArray[np.int64]) -> NDArray[np.void]:
+        counters = self.facts.counters
+        counters.channels["BLOCK"] += len(scan.kind)
+        rows: NDArray[np.void] = scan.rows[scan.kind == 0]
+        rows["slots_at"] += batch.base
+        rows["file"] = self._file
+        self._see_runs(rows, times[scan.kind == 0])
+        if len(rows):
+            self.rows.append(rows)
+        wrong = np.flatnonzero(scan.kind)
+        for number in wrong.tolist():
+            counters.refused[KINDS[scan.kind[number]]] += 1
+        cut = scan.kind == _TRUNCATED
+        counters.truncated += int(cut.sum())
+        counters.corrupt_blocks += len(wrong) - int(cut.sum())
+        self._suspect(scan, wrong)
+        return rows
+
+    def _see_runs(self, rows: NDArray[np.void], times: NDArray[np.int64]) -> None:
+        _, first = np.unique(rows["boot"].astype(np.uint64) << 32 | rows["run"], return_index=True)
+        for at in sorted(first.tolist()):
+            boot = self._boot(int(rows["boot"][at]), int(times[at]))
+            boot.byte_order = boot.byte_order or ("big" if rows["flags"][at] & 1 else "little")
+            self._sight(boot, int(rows["run"][at]))
+
+    def _suspect(self, scan: BlockScan, wrong: NDArray[np.intp]) -> None:
+        some = wrong[(scan.exact | scan.claims)[wrong]]
+        if not len(some):
+            return
+        suspects = np.zeros(len(some), SUSPECT)
+        for name in ("boot", "run", "stream", "sequence", "first_index", "count"):
+            suspects[name] = scan.rows[name][some]
+        suspects["truncated"] = scan.kind[some] == _TRUNCATED
+        suspects["exact"] = scan.exact[some]
+        self.suspects.append(suspects)
+
+    # ------------------------------------------------------------ everything else
+
+    def _take_other(self, batch: Batch, number: int) -> None:
+        data = batch.payload(number)
+        counters = self.facts.counters
+        if len(data) < batch.sent[number]:
+            counters.truncated += 1
+            return
+        try:
+            datagram = decode_datagram(data)
+            counters.channels[_CHANNELS.get(datagram.header.channel, "unknown")] += 1
+            self._dispatch(datagram, int(batch.times[number]))
+        except WireError as error:
+            self._refuse(error, data)
+
+    def _refuse(self, error: WireError, data: bytes) -> None:
+        """Count a datagram that breaks the format; one that is a block but for its first bytes is a corrupt block."""
+        counters = self.facts.counters
+        scan = mend_block(data)
+        if scan is not None:
+            counters.corrupt_blocks += 1
+            counters.refused[error.kind] += 1
+            self._suspect(scan, np.array([0]))
+        elif error.kind in ("magic", "short"):
+            counters.foreign += 1
+        else:
+            counters.refused[error.kind] += 1
+        if error.kind == "version" and scan is None:
+            counters.newer += 1
+            self.newest = max(self.newest, data[4])
+
+    def _dispatch(self, datagram: Datagram, now: int) -> None:
+        channel = datagram.header.channel
+        handlers = {
+            Channel.REPLY: self._reply,
+            Channel.TABLE: self._table,
+            Channel.HEARTBEAT: self._heartbeat,
+            Channel.END: self._end,
+        }
+        if channel not in _CHANNELS:
+            self.facts.counters.unknown_channels += 1
+        handler = handlers.get(Channel(channel)) if channel in _CHANNELS else None
+        if handler is None or not datagram.header.boot:
+            return
+        payload = self._reassembler.add(datagram, now)
+        self._reassembler.expire(now)
+        if payload is not None:
+            handler(self._boot(datagram.header.boot, now), payload)
+
+    def _boot(self, number: int, now: int) -> Boot:
+        boot = self.boots.get(number)
+        if boot is None:
+            boot = self.boots[number] = Boot(number, first_seen_ns=now)
+        return boot
+
+    def _sight(self, boot: Boot, run: int) -> None:
+        self.sightings.add((self._file, boot.id, run))
+        if run:
+            boot.run(run)
+
+    def _reply(self, boot: Boot, payload: bytes) -> None:
+        body = decode_reply(payload).body
+        if isinstance(body, TargetInfo):
+            self._info(boot, body)
+        elif isinstance(body, Started) and body.run and body.time < _LIMIT:
+            self._sight(boot, body.run)
+            run = boot.run(body.run)
+            run.started, run.config, run.seen_from_start = body.time, body.config, True
+        elif isinstance(body, End):
+            self._take_end(boot, body)
+
+    def _end(self, boot: Boot, payload: bytes) -> None:
+        self._take_end(boot, decode_end(payload))
+
+    def _take_end(self, boot: Boot, end: End) -> None:
+        if not end.run or end.time >= _LIMIT:
+            return
+        self._sight(boot, end.run)
+        run = boot.run(end.run)
+        run.ended, run.end_reason = end.time, end.reason
+        for state in self._sane(end.streams):
+            run.hear(state)
+            run.finals[state.stream] = max(state.recorded, run.finals.get(state.stream, 0))
+
+    def _table(self, boot: Boot, payload: bytes) -> None:
+        table = decode_table(payload)
+        if isinstance(table, TargetInfo):
+            self._info(boot, table)
+        elif isinstance(table, EventTable):
+            self.tables.setdefault(boot.id, {})[table.fingerprint] = table
+        elif isinstance(table, ObjectTable):
+            boot.names.merge(table)
+
+    def _info(self, boot: Boot, info: TargetInfo) -> None:
+        boot.info = info
+        boot.clock_hz = info.clock_hz or boot.clock_hz
+        boot.os_release = info.os_release or boot.os_release
+        boot.table_fingerprint = info.table_fingerprint or boot.table_fingerprint
+
+    def _heartbeat(self, boot: Boot, payload: bytes) -> None:
+        beat = decode_target_heartbeat(payload)
+        if not beat.clock_hz or beat.time >= _LIMIT:
+            return  # the host's own, or nonsense
+        boot.clock_hz = beat.clock_hz
+        boot.os_release = beat.os_release or boot.os_release
+        boot.table_fingerprint = beat.table_fingerprint or boot.table_fingerprint
+        boot.link = beat.link
+        self._sight(boot, beat.run)
+        if beat.run:
+            run = boot.run(beat.run)
+            run.last_heard = max(run.last_heard or 0, beat.time)
+            for state in self._sane(beat.streams):
+                run.hear(state)
+
+    def _sane(self, states: tuple[StreamState, ...]) -> list[StreamState]:
+        """States whose numbers can be true; others are counted."""
+        sane = [
+            s for s in states if max(s.recorded, s.cut_index, s.cut_time, s.blocks, s.held, s.losses.total) < _LIMIT
+        ]
+        self.facts.counters.refused["payload"] += len(states) - len(sane)
+        return sane

@@ -1,0 +1,175 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A trace: one or more sessions, read in two passes.
+
+    trace = open_trace(["run.pcapng"])
+    for chunk in trace.chunks():
+        ...  # chunk.boot, chunk.columns
+
+The first pass is made by open_trace; ``trace.facts`` is complete from then on.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from types import TracebackType
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from vxmon.errors import InputError
+from vxmon.session.reader import SessionReader, open_session
+from vxmon.trace.columns import Chunk
+from vxmon.trace.decode import BLOCKS_A_CHUNK, merge_blocks
+from vxmon.trace.facts import Facts, FileFacts
+from vxmon.trace.index import build_index
+from vxmon.trace.names import LOSS_ID
+from vxmon.trace.scan import Scanner
+from vxmon.wire.datagram import VERSION
+
+__all__ = ["Trace", "check_format", "describe_file", "open_trace"]
+
+# Blocks that lie so close that one read serves them all, in bytes a block.
+_NEAR: Final = 8192
+
+
+class Trace:
+    """Records and facts of some sessions, which belong to one observation.
+
+    Args:
+        readers: open sessions that can be read again; the trace closes them.
+
+    Raises:
+        InputError: a session cannot be read, or is of a newer wire format.
+
+    """
+
+    def __init__(self, readers: Iterable[SessionReader]) -> None:
+        self._readers = list(readers)
+        scanner = Scanner()
+        for number, reader in enumerate(self._readers):
+            for batch in reader.datagrams():
+                scanner.scan(number, batch)
+            scanner.facts.files.append(describe_file(reader))
+            scanner.facts.problems += [f"{reader.name}: {problem}" for problem in reader.problems]
+            scanner.facts.counters.socket_drops += reader.statistics.dropped or 0
+        check_format(scanner)
+        self.index: NDArray[np.void] = build_index(scanner)
+        self.facts: Facts = scanner.facts
+
+    def __enter__(self) -> Trace:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Close the files."""
+        for reader in self._readers:
+            reader.close()
+
+    def chunks(self, index: NDArray[np.void] | None = None) -> Iterator[Chunk]:
+        """Records in order of (boot, time, stream, sequence), LOSS rows among them.
+
+        Args:
+            index: some rows of ``self.index``, in its order; all when not given.
+
+        """
+        index = self.index if index is None else index
+        edges = np.searchsorted(index["boot"], np.arange(len(self.facts.boots) + 1))
+        for boot, begin, end in zip(self.facts.boots, edges[:-1], edges[1:], strict=True):
+            for columns in merge_blocks(index[begin:end], self._read, boot.byte_order == "big"):
+                yield Chunk(boot, columns)
+
+    def count_events(self) -> dict[int, NDArray[np.int64]]:
+        """Records of each event id, by boot number; an array of 1024 counts a boot."""
+        counts: dict[int, NDArray[np.int64]] = {}
+        for chunk in self.chunks():
+            seen = np.bincount(chunk.columns.id, minlength=LOSS_ID + 1)[:LOSS_ID]
+            number = chunk.boot.number
+            counts[number] = counts.get(number, np.zeros(LOSS_ID, np.int64)) + seen
+        return counts
+
+    def _read(self, rows: NDArray[np.void]) -> tuple[bytes, bytes]:
+        """Start bits and slots of blocks, each joined."""
+        starts: list[bytes] = []
+        slots: list[bytes] = []
+        for file in range(len(self._readers)):
+            if (rows["file"] == file).all():
+                return self._read_file(file, rows)
+        for row in rows.reshape(-1, 1):
+            a, b = self._read_file(int(row["file"][0]), row)
+            starts.append(a)
+            slots.append(b)
+        return b"".join(starts), b"".join(slots)
+
+    def _read_file(self, file: int, rows: NDArray[np.void]) -> tuple[bytes, bytes]:
+        real = rows[rows["slots"] > 0]
+        if not len(real):
+            return b"", b""
+        sizes = real["slots"].astype(np.int64)
+        at = real["slots_at"]
+        start_at = at - real["starts_back"]
+        begin, end = int(start_at.min()), int((at + 8 * sizes).max())
+        if end - begin > _NEAR * max(len(real), BLOCKS_A_CHUNK // 8):
+            return self._read_apart(file, real)
+        view = memoryview(self._readers[file].read_at(begin, end - begin))
+        start_at, at = start_at - begin, at - begin
+        starts = [view[a:b] for a, b in zip(start_at.tolist(), (start_at + (sizes + 7 >> 3)).tolist(), strict=True)]
+        slots = [view[a:b] for a, b in zip(at.tolist(), (at + 8 * sizes).tolist(), strict=True)]
+        return b"".join(starts), b"".join(slots)
+
+    def _read_apart(self, file: int, rows: NDArray[np.void]) -> tuple[bytes, bytes]:
+        """Blocks that lie far from each other, one read each."""
+        parts = [self._read_file(file, row) for row in rows.reshape(-1, 1)]
+        return b"".join(a for a, _ in parts), b"".join(b for _, b in parts)
+
+
+def describe_file(reader: SessionReader) -> FileFacts:
+    """What is known of a file, after it was read."""
+    return FileFacts(
+        name=reader.name,
+        size=reader.size,
+        format=reader.format,
+        metadata=reader.metadata,
+        cut_bytes=reader.cut_bytes,
+        damaged_bytes=reader.damaged_bytes,
+        packets=reader.packets,
+        skipped=dict(reader.skipped),
+        first_ns=reader.first_ns,
+        last_ns=reader.last_ns,
+    )
+
+
+def check_format(scanner: Scanner) -> None:
+    """Refuse a session that is all of a newer wire format; raises InputError."""
+    counters = scanner.facts.counters
+    if counters.newer and not scanner.boots:
+        raise InputError(
+            f"all {counters.newer} datagrams are of wire format {scanner.newest}; "
+            f"this is vxmon for format {VERSION}: use a newer vxmon"
+        )
+
+
+def open_trace(paths: Iterable[str]) -> Trace:
+    """Open sessions and make the first pass.
+
+    Raises:
+        InputError: a file cannot be opened or is no session, or is a pipe, which cannot be read twice.
+
+    """
+    readers: list[SessionReader] = []
+    try:
+        for path in paths:
+            readers.append(open_session(path))
+            _check_seekable(readers[-1])
+        return Trace(readers)
+    except BaseException:
+        for reader in readers:
+            reader.close()
+        raise
+
+
+def _check_seekable(reader: SessionReader) -> None:
+    if not reader.seekable:
+        raise InputError(f"{reader.name}: a pipe cannot be read twice; save it to a file first")
