@@ -1,0 +1,200 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Bounded reading of DWARF bytes: numbers, forms, abbreviations.
+
+Source: the DWARF standard, versions 2 to 5 (https://dwarfstd.org), section 7, and the GNU extensions of GCC.
+Everything that loops spends from one Budget, so that no file, however made, takes more than so many steps.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+__all__ = ["ULEB", "Abbreviation", "Budget", "Cursor", "DwarfError", "Form", "Sections", "read_abbreviations"]
+
+
+class DwarfError(Exception):
+    """DWARF that contradicts itself, or needs more steps than it may have; never leaves vxmon.image."""
+
+
+class Budget:
+    """Steps that may still be made."""
+
+    def __init__(self, steps: int) -> None:
+        self._left = steps
+
+    def spend(self, steps: int = 1) -> None:
+        """Make that many steps. Raises DwarfError when none are left."""
+        self._left -= steps
+        if self._left < 0:
+            raise DwarfError("the debug information is larger than what is read")
+
+
+class Sections(NamedTuple):
+    """The bytes of the debug sections; empty where there is none."""
+
+    info: bytes
+    abbrev: bytes
+    str: bytes
+    line_str: bytes
+    str_offsets: bytes
+    addr: bytes
+    ranges: bytes
+    rnglists: bytes
+
+
+class Form:
+    """Numbers of the attribute forms that are told apart by more than their size."""
+
+    ADDR, BLOCK2, BLOCK4, DATA8, STRING, BLOCK, BLOCK1 = 0x01, 0x03, 0x04, 0x07, 0x08, 0x09, 0x0A
+    SDATA, STRP, UDATA, REF_ADDR, REF_UDATA, INDIRECT = 0x0D, 0x0E, 0x0F, 0x10, 0x15, 0x16
+    SEC_OFFSET, EXPRLOC, STRX, ADDRX, LINE_STRP = 0x17, 0x18, 0x1A, 0x1B, 0x1F
+    STRP_SUP, IMPLICIT_CONST, LOCLISTX, RNGLISTX = 0x1D, 0x21, 0x22, 0x23
+    STRX1, STRX2, STRX3, STRX4, ADDRX1, ADDRX2, ADDRX3, ADDRX4 = 0x25, 0x26, 0x27, 0x28, 0x29, 0x2A, 0x2B, 0x2C
+    GNU_ADDR_INDEX, GNU_STR_INDEX, GNU_REF_ALT, GNU_STRP_ALT = 0x1F01, 0x1F02, 0x1F20, 0x1F21
+
+
+# How to skip a form: bytes if positive or 0, else one of these.
+ULEB, _STRING, _BLOCK, _BLOCK1, _BLOCK2, _BLOCK4, _INDIRECT = -1, -2, -3, -4, -5, -6, -7
+
+_FIXED = {
+    0x05: 2, 0x06: 4, 0x07: 8, 0x0B: 1, 0x0C: 1, 0x11: 1, 0x12: 2, 0x13: 4, 0x14: 8, 0x19: 0, 0x1C: 4, 0x1E: 16,
+    0x20: 8, 0x21: 0, 0x24: 8, 0x25: 1, 0x26: 2, 0x27: 3, 0x28: 4, 0x29: 1, 0x2A: 2, 0x2B: 3, 0x2C: 4,
+}  # fmt: skip
+_VARIABLE = {
+    0x03: _BLOCK2, 0x04: _BLOCK4, 0x08: _STRING, 0x09: _BLOCK, 0x0A: _BLOCK1, 0x0D: ULEB, 0x0F: ULEB, 0x15: ULEB,
+    0x16: _INDIRECT, 0x18: _BLOCK, 0x1A: ULEB, 0x1B: ULEB, 0x22: ULEB, 0x23: ULEB, 0x1F01: ULEB, 0x1F02: ULEB,
+}  # fmt: skip
+_OFFSETS = {0x0E, 0x17, 0x1D, 0x1F, 0x1F20, 0x1F21}
+
+
+def skip_of(form: int, address_size: int, offset_size: int, version: int) -> int:
+    """Return how a form is skipped. Raises DwarfError for a form that no version defines."""
+    if form in _FIXED:
+        return _FIXED[form]
+    if form in _VARIABLE:
+        return _VARIABLE[form]
+    if form in _OFFSETS:
+        return offset_size
+    if form == Form.ADDR:
+        return address_size
+    if form == Form.REF_ADDR:
+        return address_size if version == 2 else offset_size
+    raise DwarfError(f"attribute form 0x{form:x} is not known")
+
+
+class Cursor:
+    """A position in bytes, with an end. Reading past it raises DwarfError."""
+
+    __slots__ = ("data", "end", "order", "position")
+
+    def __init__(self, data: bytes, position: int, end: int, order: str) -> None:
+        if not 0 <= position <= end <= len(data):
+            raise DwarfError("a reference leads past the end of a debug section")
+        self.data = data
+        self.position = position
+        self.end = end
+        self.order: str = order
+
+    def number(self, size: int) -> int:
+        """Return an unsigned number of that many bytes."""
+        start = self.position
+        self.skip(size)
+        big = self.order == ">"
+        return int.from_bytes(self.data[start : self.position], "big" if big else "little")
+
+    def skip(self, size: int) -> None:
+        """Move on."""
+        if size > self.end - self.position:
+            raise DwarfError("debug information ends in the middle of an entry")
+        self.position += size
+
+    def uleb(self) -> int:
+        """Return a ULEB128 number of up to 64 bits; longer ones are not used by any producer."""
+        value = shift = 0
+        while True:
+            byte = self.number(1)
+            value |= (byte & 0x7F) << shift
+            shift += 7
+            if byte < 0x80:
+                return value
+            if shift > 70:
+                raise DwarfError("a number has more than 64 bits")
+
+    def string(self) -> bytes:
+        """Return the bytes up to a zero byte."""
+        end = self.data.find(b"\0", self.position, self.end)
+        if end < 0:
+            raise DwarfError("a string has no end")
+        text = self.data[self.position : end]
+        self.position = end + 1
+        return text
+
+    def skip_form(self, how: int) -> None:
+        """Skip an attribute value; ``how`` comes from skip_of."""
+        if how >= 0:
+            self.skip(how)
+        elif how == ULEB:
+            self.uleb()
+        elif how == _STRING:
+            self.string()
+        else:
+            self.skip(self.block_size(how))
+
+    def block_size(self, how: int) -> int:
+        """Return the length that stands before a block."""
+        if how == _BLOCK:
+            return self.uleb()
+        if how == _INDIRECT:
+            raise DwarfError("attributes of indirect form are not read")
+        return self.number({_BLOCK1: 1, _BLOCK2: 2, _BLOCK4: 4}[how])
+
+
+@dataclass(frozen=True, slots=True)
+class Abbreviation:
+    """The shape of an entry: tag, (attribute, form, skip) in order, and the skips with fixed sizes merged."""
+
+    tag: int
+    attributes: tuple[tuple[int, int, int], ...]
+    skips: tuple[int, ...]
+    fixed: int
+    """Size of the attributes where every entry has the same, else -1."""
+
+
+def read_abbreviations(
+    data: bytes, offset: int, sizes: tuple[int, int, int], order: str, budget: Budget
+) -> dict[int, Abbreviation]:
+    """Return the table at an offset; ``sizes`` are address size, offset size and DWARF version."""
+    cursor = Cursor(data, offset, len(data), order)
+    table: dict[int, Abbreviation] = {}
+    while code := cursor.uleb():
+        budget.spend()
+        tag = cursor.uleb()
+        cursor.skip(1)
+        attributes: list[tuple[int, int, int]] = []
+        while True:
+            budget.spend()
+            name, form = cursor.uleb(), cursor.uleb()
+            if form == Form.IMPLICIT_CONST:
+                cursor.uleb()
+            if not name and not form:
+                break
+            attributes.append((name, form, skip_of(form, *sizes)))
+        skips = _merged(attributes)
+        fixed = sum(skips) if all(how >= 0 for how in skips) else -1
+        table.setdefault(code, Abbreviation(tag, tuple(attributes), skips, fixed))
+        if cursor.position == cursor.end:
+            # Some producers leave out the 0 that ends the last table.
+            break
+    return table
+
+
+def _merged(attributes: list[tuple[int, int, int]]) -> tuple[int, ...]:
+    """Return the skips with neighbouring fixed sizes added up."""
+    skips: list[int] = []
+    for _, _, how in attributes:
+        if how >= 0 and skips and skips[-1] >= 0:
+            skips[-1] += how
+        elif how != 0:
+            skips.append(how)
+    return tuple(skips)
