@@ -111,6 +111,10 @@ class Image:
         """Tell whether it is an object file, whose sections have no addresses yet."""
         return self.type == "REL"
 
+    def with_common(self, size: int) -> Image:
+        """Return the image with its common symbols counted."""
+        return replace(self, common=size)
+
     def noted(self, *problems: Problem) -> Image:
         """Return the image with more problems."""
         return replace(self, problems=(*self.problems, *problems))

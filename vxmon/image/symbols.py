@@ -49,6 +49,11 @@ class SymbolTable:
         self._names = names
         self._sections = sections
 
+    @property
+    def common(self) -> int:
+        """Return the size of all common symbols, in bytes: memory that the linker has yet to place."""
+        return sum(self.size[self._rows["section"] == _SHN_COMMON].tolist())
+
     def __len__(self) -> int:
         return len(self._rows)
 

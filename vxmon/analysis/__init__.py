@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Analyses: one question per module, answered as a result object. Analyses of events do not import each other."""
