@@ -26,7 +26,6 @@ __all__ = [
     "pad_left",
     "put_pieces",
     "safe_text",
-    "squeeze",
     "text_bytes",
 ]
 
@@ -183,8 +182,3 @@ def _width(piece: Piece) -> int:
     if isinstance(piece, bytes):
         return len(piece)
     return piece.dtype.itemsize if piece.ndim == 1 else piece.shape[1] * piece.dtype.itemsize
-
-
-def squeeze(block: NDArray[np.uint8]) -> bytes:
-    """The rows one after the other, without NUL."""
-    return block.tobytes().translate(None, b"\0")

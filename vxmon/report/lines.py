@@ -18,7 +18,6 @@ from vxmon.report.digits import (
     lookup_table,
     pad_left,
     safe_text,
-    squeeze,
 )
 from vxmon.report.fields import ArgumentText, Render, class_names, event_names
 from vxmon.report.format import DEFAULT_FORMAT, Code, parse_format
@@ -27,7 +26,8 @@ from vxmon.trace import CAUSES, LOSS_ID, LOSS_NAME, Boot, Chunk, Columns, ticks_
 __all__ = ["LinePrinter"]
 
 _LATE: Final = b" late:yes"
-_LOW: Final = 0xFFFFFFFF
+
+Rows = NDArray[np.intp]
 
 
 class LinePrinter:
@@ -50,74 +50,66 @@ class LinePrinter:
         self._parts = parse_format(head)
         self._words = words
         self._boot = -1
-        self._head: _Head | None = None
+        self._head: _Head
+        self._arguments: ArgumentText
         self._templates: dict[int, list[bytes | Render]] = {}
 
-    def lines(self, chunk: Chunk) -> bytes:
+    def lines(self, chunk: Chunk) -> bytearray:
         """The lines of a chunk."""
-        if chunk.boot.number != self._boot or self._head is None:
-            self._head = self._enter(chunk.boot)
-        columns, rows = chunk.columns, len(chunk.columns)
-        head = self._head.pieces(columns)
-        arguments = self._arguments(columns)
-        late = [_late(chunk.late)] if chunk.late is not None and chunk.late.any() else []
-        width = max(block.shape[1] for _, block in arguments)
-        begin = sum(_width(piece) for piece in head)
-        pieces = [*head, bytes(width), *late, b"\n"]
-        block = assemble(rows, pieces)
-        for some, text in arguments:
-            _scatter(block, begin, some, text)
-        return squeeze(block)
+        if chunk.boot.number != self._boot:
+            self._enter(chunk.boot)
+        columns = chunk.columns
+        late = chunk.late if chunk.late is not None and chunk.late.any() else None
+        groups = [(rows, self._block(columns, rows, late)) for rows in _alike(columns)]
+        return _interleave(groups, len(columns))
 
-    def _enter(self, boot: Boot) -> _Head:
+    def _enter(self, boot: Boot) -> None:
         self._boot = boot.number
-        arguments = ArgumentText(boot.table, boot.names, words=self._words)
-        self._arguments_of = arguments
+        self._head = _Head(self._parts, boot)
+        self._arguments = ArgumentText(boot.table, boot.names, words=self._words)
         self._templates = {}
-        return _Head(self._parts, boot)
 
-    def _arguments(self, columns: Columns) -> list[tuple[NDArray[np.intp], NDArray[np.uint8]]]:
-        """Rows and their arguments, for each kind of record."""
-        key = columns.id << np.uint16(4) | columns.slots
-        order = np.argsort(key, kind="stable")
-        edges = np.flatnonzero(np.diff(key[order])) + 1
-        groups = []
-        for some in np.split(order, edges):
-            first = int(some[0])
-            pieces = self._pieces(columns, some, int(columns.id[first]), int(columns.slots[first]))
-            groups.append((some, assemble(len(some), pieces)))
-        return groups
-
-    def _pieces(self, columns: Columns, rows: NDArray[np.intp], event: int, slots: int) -> list[Piece]:
+    def _block(self, columns: Columns, rows: Rows, late: NDArray[np.bool_] | None) -> NDArray[np.uint8]:
+        """Lines of records of one event and length, padded with NUL to one width."""
+        event, slots = int(columns.id[rows[0]]), int(columns.slots[rows[0]])
+        pieces = self._head.pieces(columns, rows, event)
         if event == LOSS_ID:
-            return [lookup_table(_loss_text(self.losses[at]) for at in columns.at[rows])]
+            pieces.append(lookup_table(_loss_text(self.losses[at]) for at in columns.at[rows].tolist()))
+        else:
+            for part in self._template(event, slots):
+                pieces += [part] if isinstance(part, bytes) else part(columns, rows)
+        if late is not None:
+            pieces.append(lookup_table([b"", _LATE]).take(late[rows].astype(np.int64)))
+        return assemble(len(rows), [*pieces, b"\n"])
+
+    def _template(self, event: int, slots: int) -> list[bytes | Render]:
         key = event << 4 | slots
         if key not in self._templates:
-            self._templates[key] = self._arguments_of.template(event, slots)
-        pieces: list[Piece] = []
-        for part in self._templates[key]:
-            pieces += [part] if isinstance(part, bytes) else part(columns, rows)
-        return pieces
+            self._templates[key] = self._arguments.template(event, slots)
+        return self._templates[key]
 
 
-def _late(late: NDArray[np.bool_]) -> NDArray[np.void]:
-    return lookup_table([b"", _LATE]).take(late.astype(np.int64))
+def _alike(columns: Columns) -> list[Rows]:
+    """Rows of each event and length; a boot's own order is kept within."""
+    key = columns.id << np.uint16(4) | columns.slots
+    order = np.argsort(key, kind="stable")
+    return np.split(order, np.flatnonzero(np.diff(key[order])) + 1) if len(order) else []
 
 
-def _width(piece: Piece) -> int:
-    if isinstance(piece, bytes):
-        return len(piece)
-    return int(piece.dtype.itemsize * (1 if piece.ndim == 1 else piece.shape[1]))
-
-
-def _scatter(block: NDArray[np.uint8], at: int, rows: NDArray[np.intp], text: NDArray[np.uint8]) -> None:
-    """Copy rows of text to their places."""
-    width = text.shape[1]
-    if not width:
-        return
-    kind = f"V{width}"
-    spot = np.dtype({"names": ["x"], "formats": [kind], "offsets": [at], "itemsize": block.shape[1]})
-    block.reshape(-1).view(spot)["x"][rows] = text.view(kind).reshape(-1)
+def _interleave(groups: list[tuple[Rows, NDArray[np.uint8]]], count: int) -> bytearray:
+    """Put the rows of all groups in their order, and take the padding out."""
+    widths = np.zeros(count, np.int64)
+    for rows, block in groups:
+        widths[rows] = block.shape[1]
+    ends = np.cumsum(widths)
+    begins = ends - widths
+    text = bytearray(int(ends[-1]) if count else 0)
+    for rows, block in groups:
+        width = block.shape[1]
+        # A window of the row's width at every byte, so that a row is stored by one copy.
+        spots: NDArray[np.void] = np.ndarray((len(text) - width + 1,), f"V{width}", text, strides=(1,))
+        spots[begins[rows]] = block.view(f"V{width}").reshape(-1)
+    return text.translate(None, b"\0")
 
 
 def _loss_text(loss: np.void) -> bytes:
@@ -131,58 +123,37 @@ class _Head:
     """What stands before the arguments, for the events of one boot."""
 
     def __init__(self, parts: Sequence[Code | str], boot: Boot) -> None:
-        names = event_names(boot.table)
-        classes = class_names(boot.table)
-        names[LOSS_ID], classes[LOSS_ID] = LOSS_NAME, "CONTROL"
-        self._names = [safe_text(names.get(i, f"EVENT_{i}")).decode() for i in range(LOSS_ID + 1)]
-        self._classes = [safe_text(classes.get(i, "UNKNOWN")).decode() for i in range(LOSS_ID + 1)]
+        self._names = event_names(boot.table) | {LOSS_ID: LOSS_NAME}
+        self._classes = class_names(boot.table) | {LOSS_ID: "CONTROL"}
         self._hz = boot.clock_hz
         self._origin = boot.first_time or 0
-        self._parts: list[bytes | Code] = [p if isinstance(p, Code) else p.encode() for p in parts]
-        self._tables = {code: self._table(code) for code in parts if isinstance(code, Code) and code.code not in "ct"}
-        self._end_with_blank()
+        self._parts = parts
+        self._cpus = {p: lookup_table(p.apply(str(cpu)).encode() for cpu in range(256)) for p in _codes(parts, "C")}
 
-    def _end_with_blank(self) -> None:
-        """Keep the arguments apart from what is before them."""
-        last = self._parts[-1] if self._parts else b" "
-        if isinstance(last, bytes):
-            if not last.endswith((b" ", b"\t")):
-                self._parts.append(b" ")
-        elif last.code in "Zz":
-            self._tables[last] = lookup_table(t if t.endswith(b" ") else t + b" " for t in self._texts(last))
-        else:
-            self._parts.append(b" ")
-
-    def _table(self, code: Code) -> NDArray[np.void]:
-        return lookup_table(self._texts(code))
-
-    def _texts(self, code: Code) -> list[bytes]:
-        texts = {"Z": self._classes, "z": self._names}.get(code.code) or [str(i) for i in range(LOSS_ID + 1)]
-        return [code.apply(text).encode() for text in texts]
-
-    def pieces(self, columns: Columns) -> list[Piece]:
-        """For every record."""
+    def pieces(self, columns: Columns, rows: Rows, event: int) -> list[Piece]:
+        """For records of one event."""
         pieces: list[Piece] = []
         for part in self._parts:
-            if isinstance(part, bytes):
-                pieces.append(part)
-            elif part.code in "ct":
-                pieces += self._time(part, columns.time)
+            if isinstance(part, str):
+                pieces.append(part.encode())
+            elif part.code == "c":
+                pieces += _cycles(part, columns.time[rows])
+            elif part.code == "t":
+                pieces += _placed(self._microseconds(columns.time[rows]), part, len(rows))
+            elif part.code == "C":
+                pieces.append(self._cpus[part].take(columns.stream[rows]))
             else:
-                which = columns.stream if part.code == "C" else columns.id
-                pieces.append(self._tables[part].take(which))
-        return pieces
+                pieces.append(self._constant(part, event))
+        last = pieces[-1] if pieces else b" "
+        apart = isinstance(last, bytes) and last.endswith((b" ", b"\t"))
+        return pieces if apart else [*pieces, b" "]
 
-    def _time(self, code: Code, time: NDArray[np.int64]) -> list[Piece]:
-        if code.code == "t":
-            return _placed(self._microseconds(time), code, len(time))
-        if code.precision is not None and -16 < code.precision < 0:
-            time = time & ((1 << -4 * code.precision) - 1)
-        digits = max(code.width if code.zero else 1, code.precision or 1)
-        if digits % 4 == 0:
-            return _placed(hexadecimal(time, digits), code, len(time))
-        shown = pad_left(hexadecimal(time, 0), len(time), digits, b"0")
-        return _placed(shown, code, len(time))
+    def _constant(self, code: Code, event: int) -> bytes:
+        """What depends on the event only."""
+        if code.code == "e":
+            return code.apply(str(event)).encode()
+        names, other = (self._classes, "UNKNOWN") if code.code == "Z" else (self._names, f"EVENT_{event}")
+        return code.apply(safe_text(names.get(event, other)).decode()).encode()
 
     def _microseconds(self, time: NDArray[np.int64]) -> list[Piece]:
         """``s.mmm.uuuus`` since the boot's first event; without a clock rate that is not known."""
@@ -195,13 +166,25 @@ class _Head:
         ]  # fmt: skip
 
 
+def _codes(parts: Sequence[Code | str], kinds: str) -> list[Code]:
+    return [part for part in parts if isinstance(part, Code) and part.code in kinds]
+
+
+def _cycles(code: Code, time: NDArray[np.int64]) -> list[Piece]:
+    if code.precision is not None and -16 < code.precision < 0:
+        time = time & ((1 << -4 * code.precision) - 1)
+    digits = max(code.width if code.zero else 1, code.precision or 1)
+    whole = digits % 4 == 0
+    shown = hexadecimal(time, digits) if whole else pad_left(hexadecimal(time, 0), len(time), digits, b"0")
+    return shown if code.width <= digits else _placed(shown, code, len(time))
+
+
 def _placed(pieces: list[Piece], code: Code, rows: int) -> list[Piece]:
     """Width of a number. Only leading bytes of the pieces may be nothing."""
+    if not code.width:
+        return pieces
     block = assemble(rows, pieces)
-    lengths = np.count_nonzero(block, axis=1)
-    if (lengths >= code.width).all():
-        return [block]
-    if code.left:
-        missing = np.maximum(code.width - lengths, 0)[:, None]
-        return [block, np.where(np.arange(code.width) < missing, 32, 0).astype(np.uint8)]
-    return pad_left([block], rows, code.width, b"0" if code.zero else b" ")
+    if not code.left:
+        return pad_left([block], rows, code.width, b"0" if code.zero else b" ")
+    missing = np.maximum(code.width - np.count_nonzero(block, axis=1), 0)[:, None]
+    return [block, np.where(np.arange(code.width) < missing, 32, 0).astype(np.uint8)]

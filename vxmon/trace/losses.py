@@ -183,7 +183,8 @@ def _missing(rows: NDArray[np.void], edges: _Edges) -> Ints:
     seen = int(sequence[-1]) + 1 if len(rows) else edges.blocks_before
     before = [edges.blocks_before - 1]
     steps = np.diff(np.concatenate([before, sequence, [max(edges.blocks, seen)]])) - 1
-    return np.maximum(steps, 0)
+    missing: Ints = np.maximum(steps, 0)
+    return missing
 
 
 def _figures(number: int, rows: NDArray[np.void], edges: _Edges, causes: NDArray[np.void], run: Run) -> Stream:

@@ -21,7 +21,7 @@ from vxmon.wire.datagram import HEADER_BYTES, MAGIC, MAX_DATAGRAM, MAX_FRAGMENTS
 from vxmon.wire.slots import MAX_DATA_SLOTS
 from vxmon.wire.types import Block, Channel, Flag
 
-__all__ = ["BLOCK_ROW", "KINDS", "BlockScan", "block_datagrams", "scan_blocks"]
+__all__ = ["BLOCK_ROW", "KINDS", "BlockScan", "block_datagrams", "mend_block", "scan_blocks"]
 
 # What is known of a block, 96 bytes. ``slots_at`` is where the slots begin in the buffer that was scanned,
 # ``starts_back`` how many bytes before that the start bits begin. ``file`` is left for the caller.
@@ -54,8 +54,8 @@ _HEADER: Final = np.dtype(
 _HEAD_SPAN: Final = np.arange(HEADER_BYTES)
 # Longest prefix (all before the slots) that the columns handle; a known message needs less.
 _PREFIX: Final = 224
-_VARINT: Final = np.arange(10)
-_SHIFTS: Final = (7 * np.arange(10)).astype(np.uint64)
+_SHIFTS: Final = tuple((7 * np.arange(10)).astype(np.uint64))
+_ONES: Final = np.array([number.bit_count() for number in range(256)], np.uint8)
 _LIMIT: Final = np.uint64(1 << 62)
 _MODULUS: Final = np.uint64(0xFFFFFFFF)
 
@@ -105,6 +105,24 @@ def scan_blocks(data: Bytes, offsets: Ints, lengths: Ints, sent: Ints | None = N
     _by_hand(scan, data, offsets, lengths, np.flatnonzero(~parsed & (kind == 0)))
     _check_slots(scan, data, np.flatnonzero(parsed & (kind == 0)))
     scan.claims &= scan.kind != 0
+    return scan
+
+
+def mend_block(datagram: bytes) -> BlockScan | None:
+    """The block that a refused datagram was, when only its magic, version, channel or header size is damaged.
+
+    The CRC tells: it holds with the values of a block in their place. The block stays corrupt, but is known exactly.
+    """
+    if not HEADER_BYTES < len(datagram) <= MAX_DATAGRAM:
+        return None
+    mended = bytearray(datagram)
+    mended[:5] = MAGIC.to_bytes(4, "big") + bytes([VERSION])
+    mended[6:8] = bytes([Channel.BLOCK, HEADER_BYTES])
+    zero, size = np.zeros(1, np.int64), np.full(1, len(mended), np.int64)
+    scan = scan_blocks(np.frombuffer(mended, np.uint8), zero, size)
+    if scan.kind[0] != 0 and not scan.exact[0]:
+        return None
+    scan.kind[0], scan.exact[0] = _KIND["header"], True
     return scan
 
 
@@ -171,15 +189,17 @@ class _Cursor:
 
     def varint(self, present: Bools) -> NDArray[np.uint64]:
         """A number where it is present, else 0."""
-        at = np.minimum(self.at, self._width - len(_VARINT))
-        digits = self._flat.take((self._base + at)[:, None] + _VARINT)
-        last = np.argmax(digits < 0x80, axis=1)
-        ended = (digits < 0x80).any(axis=1)
-        used = np.where(last[:, None] >= _VARINT, digits & 0x7F, 0).astype(np.uint64)
-        value = (used << _SHIFTS).sum(axis=1, dtype=np.uint64)
-        self.ok &= ~present | (ended & (value < _LIMIT))
-        self.at += np.where(present, last + 1, 0)
-        return np.where(present, value, 0).astype(np.uint64)
+        value = np.zeros(len(present), np.uint64)
+        more = present
+        for shift in _SHIFTS:
+            if not more.any():
+                break
+            digit = np.where(more, self._peek(), 0)
+            value |= (digit & 0x7F).astype(np.uint64) << shift
+            self.at += more
+            more = digit >= 0x80
+        self.ok &= ~more & (value < _LIMIT)
+        return value
 
     def field(self, tag: int) -> NDArray[np.uint64]:
         """A varint field that is 0 when absent."""
@@ -220,12 +240,12 @@ def _parse(
 ) -> tuple[Bools, Bools]:
     """Fill ``rows`` from the messages; returns where all of one was understood, and where its first five numbers."""
     done, leading = np.zeros(len(rows), bool), np.zeros(len(rows), bool)
-    which = np.flatnonzero((heads["covered"] <= _PREFIX - len(_VARINT)) & (heads["magic"] == MAGIC))
+    which = np.flatnonzero((heads["covered"] <= _PREFIX) & (heads["magic"] == MAGIC))
     if not len(which):
         return done, leading
     payloads = offsets[which] + heads["size"][which]
     covered = heads["covered"][which].astype(np.int64)
-    width = int(covered.max()) + len(_VARINT)
+    width = int(covered.max()) + 1
     table = data.take(payloads[:, None] + np.arange(width), mode="clip")
     part = np.zeros(len(which), BLOCK_ROW)
     cursor = _Cursor(table, np.ones(len(which), bool))
@@ -298,10 +318,11 @@ def _starts_agree(view: memoryview, rows: NDArray[np.void], slots: Ints, heads: 
     at = rows["slots_at"] - rows["starts_back"]
     sizes = slots + 7 >> 3
     joined = b"".join([view[a:b] for a, b in zip(at.tolist(), (at + sizes).tolist(), strict=True)])
-    bits = np.unpackbits(np.frombuffer(joined, np.uint8), bitorder="little")
+    marks = np.frombuffer(joined, np.uint8)
+    bits = np.unpackbits(marks, bitorder="little").view(bool)
     begins = np.cumsum(8 * sizes) - 8 * sizes
-    counts = np.add.reduceat(bits, begins, dtype=np.int64)
-    agree: Bools = (counts == rows["count"]) & (bits[begins] == 1)
+    counts = np.add.reduceat(_ONES[marks], begins >> 3, dtype=np.int64)
+    agree: Bools = (counts == rows["count"]) & bits[begins]
     owner = np.repeat(np.arange(len(rows)), counts)
     ends = np.cumsum(slots)
     place = np.flatnonzero(bits) - (begins - (ends - slots))[owner]
