@@ -24,6 +24,10 @@ from vxmon.image.units import Share, member_shares, unit_shares
 __all__ = ["ImageMap", "MapRequest", "MemoryMap", "map_images"]
 
 
+_NAMED = 10
+_MAX_DEMANGLED = 5000
+
+
 @dataclass(frozen=True, slots=True)
 class MapRequest:
     """What to find out. ``symbols`` is how many of the largest to name; ``rom`` are read-only address ranges."""
@@ -82,9 +86,8 @@ def map_images(paths: Sequence[Path], request: MapRequest) -> MemoryMap:
     if request.module is not None:
         module = check_module(request.module, [(m.image, m.layout) for m in maps], request.images_of)
     problems = [p for m in maps for p in m.image.problems] + _shared(maps)
-    wanted = [s.name for m in maps for s in m.symbols] + [
-        c.name for g in growth for c in g.changes if c.what == "symbol"
-    ]
+    changed = [c.name for g in growth for c in g.changes if c.what == "symbol"]
+    wanted = [s.name for m in maps for s in m.symbols] + changed[:_MAX_DEMANGLED] + changed[-_MAX_DEMANGLED:]
     names = demangled(wanted)
     if not names and demangler() is None and any(n.startswith(("_Z", "_R")) for n in wanted):
         problems.append(
@@ -147,9 +150,6 @@ def _noted(
     if len(layout.overlaps) > _NAMED:
         note(f"{len(layout.overlaps) + layout.more_overlaps - _NAMED:,} more overlaps are in the list of overlaps")
     return image.noted(*notes)
-
-
-_NAMED = 10
 
 
 def _overlap(image: Image, first: str, second: str, space: str, address: int, size: int) -> Problem:
