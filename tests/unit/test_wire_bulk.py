@@ -83,10 +83,11 @@ def test_a_damaged_datagram_gets_the_same_verdict_as_alone(seed: int, flips: int
     rng = random.Random(seed)
     datagrams = []
     for _ in range(8):
-        data = bytearray(encode_block(random_block(rng)))
+        damaged = bytearray(encode_block(random_block(rng)))
         for _ in range(rng.choice([0, flips])):
-            data[rng.randrange(len(data))] ^= 1 << rng.randrange(8)
-        datagrams.append(bytes(data[: rng.choice([len(data), len(data), rng.randrange(len(data) + 1)])]))
+            damaged[rng.randrange(len(damaged))] ^= 1 << rng.randrange(8)
+        cut = rng.choice([len(damaged), len(damaged), rng.randrange(len(damaged) + 1)])
+        datagrams.append(bytes(damaged[:cut]))
     data, offsets, lengths = place(datagrams)
     which = np.flatnonzero(block_datagrams(data, offsets, lengths))
     scan = scan_blocks(data, offsets[which], lengths[which])

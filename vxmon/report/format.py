@@ -14,7 +14,10 @@ from typing import Final
 
 from vxmon.errors import InputError
 
-__all__ = ["DEFAULT_FORMAT", "FORMAT_6", "Code", "parse_format"]
+__all__ = ["DEFAULT_FORMAT", "FORMAT_6", "Code", "Parts", "parse_format"]
+
+# Literal text and conversions, in order.
+Parts = list["Code | str"]
 
 DEFAULT_FORMAT: Final = "t:0x%08c CPU:%02C %-16Z:%-18z"
 # 6.x: narrower columns, and the low 32 bits of the time only.
@@ -43,7 +46,7 @@ class Code:
         return text.rjust(self.width, "0" if self.zero and self.code in "eC" else " ")
 
 
-def parse_format(text: str) -> list[Code | str]:
+def parse_format(text: str) -> Parts:
     """Split a format into conversions and literal text.
 
     Raises:
@@ -52,7 +55,7 @@ def parse_format(text: str) -> list[Code | str]:
     """
     if any((ord(c) < 32 and c != "\t") or ord(c) == 127 for c in text):
         raise InputError("a format may not contain control characters: a line is one event")
-    parts: list[Code | str] = []
+    parts: Parts = []
     at = 0
     while at < len(text):
         here = text.find("%", at)
