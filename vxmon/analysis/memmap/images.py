@@ -167,7 +167,8 @@ def _shared(maps: Sequence[ImageMap]) -> list[Problem]:
     furthest: tuple[int, int, int] | None = None
     for span in sorted(spans):
         if furthest is not None and span[0] < furthest[1] and span[2] != furthest[2]:
-            shared.setdefault((furthest[2], span[2]), span[0])
+            first, second = sorted((furthest[2], span[2]))
+            shared.setdefault((first, second), span[0])
         if furthest is None or span[1] > furthest[1]:
             furthest = span
     return [

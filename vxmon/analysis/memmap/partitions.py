@@ -15,7 +15,7 @@ from vxmon.image.model import Image, Kind
 
 __all__ = ["ModuleCheck", "PartitionMemory", "SectionBudget", "Verdict", "check_module"]
 
-Verdict = Literal["fits", "exceeds", "no image", "no limit"]
+Verdict = Literal["fits", "exceeds", "section exceeds", "no image", "no limit"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,14 +54,19 @@ class PartitionMemory:
 
     @property
     def verdict(self) -> Verdict:
-        """Tell whether it fits; an agreed section size that is exceeded counts as well."""
+        """Tell whether it fits; "section exceeds" when only an agreed section size is passed."""
         if self.needed is None:
             return "no image"
-        if any(b.margin < 0 for b in self.budgets):
+        if self.margin is not None and self.margin < 0:
             return "exceeds"
-        if self.margin is None:
-            return "no limit"
-        return "fits" if self.margin >= 0 else "exceeds"
+        if any(b.margin < 0 for b in self.budgets):
+            return "section exceeds"
+        return "no limit" if self.margin is None else "fits"
+
+    @property
+    def failed(self) -> bool:
+        """Tell whether it takes more than it has."""
+        return self.verdict in ("exceeds", "section exceeds")
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +81,7 @@ class ModuleCheck:
     @property
     def failed(self) -> bool:
         """Tell whether any partition takes more than it has."""
-        return any(p.verdict == "exceeds" for p in self.partitions)
+        return any(p.failed for p in self.partitions)
 
 
 def check_module(
