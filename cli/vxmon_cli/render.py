@@ -8,12 +8,13 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from vxmon.report.blocks import Bars, Block, Table, Text, Tree, bar_of, plain_lines
+from vxmon_cli.output import open_output
 
 if TYPE_CHECKING:
     from rich.console import Console
     from rich.tree import Tree as RichTree
 
-__all__ = ["show"]
+__all__ = ["show", "write_text"]
 
 # Above this a table is written line by line: rich measures every cell before it writes the first.
 _MOST_ROWS = 2000
@@ -24,8 +25,13 @@ def show(blocks: Iterable[Block]) -> None:
     if sys.stdout.isatty():
         _show_rich(blocks)
         return
-    for line in plain_lines(blocks):
-        sys.stdout.write(line + "\n")
+    write_text("".join(line + "\n" for line in plain_lines(blocks)))
+
+
+def write_text(text: str) -> None:
+    """Write text to standard output. Raises OutputError when it does not take it."""
+    with open_output(None) as write:
+        write(text.encode("utf-8", "backslashreplace"))
 
 
 def _show_rich(blocks: Iterable[Block]) -> None:
@@ -42,8 +48,7 @@ def _show_rich(blocks: Iterable[Block]) -> None:
         elif isinstance(block, Bars):
             _show_bars(console, block)
         else:
-            for line in plain_lines([block]):
-                sys.stdout.write(line + "\n")
+            write_text("".join(line + "\n" for line in plain_lines([block])))
 
 
 def _show_table(console: Console, block: Table) -> None:

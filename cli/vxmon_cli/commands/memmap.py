@@ -4,15 +4,17 @@
 from __future__ import annotations
 
 import csv
+import io
 import json
 import re
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
 from vxmon.errors import InputError
+from vxmon_cli.output import default_sigpipe
+from vxmon_cli.render import show, write_text
 
 if TYPE_CHECKING:
     from vxmon.analysis.memmap.images import MapRequest, MemoryMap
@@ -45,6 +47,7 @@ _ROM = re.compile(r"(0[xX][0-9a-fA-F]{1,16}|[0-9]{1,20})\.\.(0[xX][0-9a-fA-F]{1,
 def memmap(
     context: click.Context,
     images: tuple[Path, ...],
+    *,
     symbols: int,
     units: bool,
     linkmap: Path | None,
@@ -67,6 +70,7 @@ def memmap(
     from vxmon.analysis.memmap.images import MapRequest, map_images
     from vxmon.config.module import load_module
 
+    default_sigpipe()
     if partition and module is None:
         raise click.UsageError("--partition says which image a partition of --module has; give --module too")
     request = MapRequest(
@@ -90,17 +94,17 @@ def _write(result: MemoryMap, form: str, view: View, table: CsvTable | None) -> 
     if table is not None:
         from vxmon.report.memmap_csv import memmap_rows
 
-        csv.writer(sys.stdout, lineterminator="\n").writerows(memmap_rows(result, table))
+        text = io.StringIO()
+        csv.writer(text, lineterminator="\n").writerows(memmap_rows(result, table))
+        write_text(text.getvalue())
         for problem in result.problems:
             click.echo(f"vxmon: {problem.severity}: {problem.image}: {problem.message}", err=True)
     elif form == "json":
         from vxmon.report.memmap_json import memmap_json
 
-        json.dump(memmap_json(result), sys.stdout, indent=2)
-        sys.stdout.write("\n")
+        write_text(json.dumps(memmap_json(result), indent=2) + "\n")
     else:
         from vxmon.report.memmap_text import memmap_blocks
-        from vxmon_cli.render import show
 
         show(memmap_blocks(result, view))
 
