@@ -54,6 +54,9 @@ endef
 AGENT_PROGRAMS :=
 $(eval $(call posix_program,vxm-posix-target,plain,$(addprefix $(POSIX)/,target_main.c module.c socket.c)))
 
+$(eval $(call posix_program,vxm-sim,san,$(POSIX)/sim_main.c))
+$(eval $(call posix_program,vxm-sim-smp,smp,$(POSIX)/sim_main.c))
+
 .PHONY: agent-all
 agent-all: $(AGENT_PROGRAMS)
 
