@@ -12,10 +12,10 @@ import os
 import random
 from dataclasses import dataclass, field, replace
 
-import numpy as np
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from tests.support.records import record_list
 from tests.support.sim import SimHost, Simulation
 from vxmon.errors import WireError
 from vxmon.wire.block import decode_block
@@ -66,18 +66,6 @@ class Impairment:
     duplicate: int
     delay: int
     corrupt: int
-
-
-def record_list(block: Block) -> list[tuple[int, int, tuple[int, ...], int]]:
-    """Event, argument, data words and 64-bit time of each record, straight from SPEC sections 2 and 3."""
-    words = np.frombuffer(block.slots, dtype=">u4" if block.big_endian else "<u4").tolist()
-    records, at, time = [], 0, block.first_time
-    while at < len(words):
-        count = (words[at] >> 16 & 0x3F) * 2
-        time += (words[at + 1] - time) % 2**32
-        records.append((words[at] >> 22, words[at] & 0xFFFF, tuple(words[at + 2 : at + 2 + count]), time))
-        at += 2 + count
-    return records
 
 
 @dataclass
@@ -360,7 +348,9 @@ def finish(bench: Bench, plan: Plan) -> End:
     return end
 
 
-@settings(max_examples=int(os.environ.get("VXMON_EXAMPLES", "60")), deadline=None, suppress_health_check=list(HealthCheck))
+@settings(
+    max_examples=int(os.environ.get("VXMON_EXAMPLES", "60")), deadline=None, suppress_health_check=list(HealthCheck)
+)
 @given(PLANS)
 def test_every_record_is_delivered_or_counted_by_cause(plan: Plan) -> None:
     with Simulation() as sim:
