@@ -29,15 +29,18 @@ class _Commands(click.Group):
     """Loads a command when it is used, so that others cost nothing."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
+        del ctx
         return sorted(COMMANDS)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        del ctx
         if cmd_name not in COMMANDS:
             return None
         module = importlib.import_module(f"vxmon_cli.commands.{cmd_name}")
         return cast("click.Command", getattr(module, module.__all__[0]))
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        del ctx
         with formatter.section("Commands"):
             formatter.write_dl(sorted(COMMANDS.items()))
 
