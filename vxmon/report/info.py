@@ -54,6 +54,20 @@ def info_document(facts: Facts, counts: Counts) -> Json:
     }
 
 
+def _losses(facts: Facts) -> list[str]:
+    """What is lost, a sentence a stream."""
+    return [
+        f"boot 0x{boot.id:08x} run {run.number} stream {stream.stream}: "
+        f"{stream.lost_records} of {stream.recorded} records lost ("
+        + ", ".join(f"{cause} {count}" for cause, count in stream.lost.items() if count)
+        + ")"
+        for boot in facts.boots
+        for run in boot.runs.values()
+        for stream in run.streams.values()
+        if stream.lost_records
+    ]
+
+
 def _count(boot: Boot, counts: NDArray[np.int64] | None, events: dict[str, int], by_class: dict[str, int]) -> None:
     if counts is None:
         return

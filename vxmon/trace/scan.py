@@ -13,9 +13,10 @@ from vxmon.errors import WireError
 from vxmon.session.reader import Batch
 from vxmon.trace.facts import Boot, Facts
 from vxmon.trace.losses import SUSPECT
-from vxmon.wire.bulk import BLOCK_ROW, KINDS, BlockScan, block_datagrams, mend_block, scan_blocks
+from vxmon.wire.bulk import BLOCK_ROW, KINDS, BlockScan, block_datagrams, scan_blocks
 from vxmon.wire.control import decode_reply
 from vxmon.wire.datagram import decode_datagram
+from vxmon.wire.mend import mend_block
 from vxmon.wire.reassembly import Reassembler
 from vxmon.wire.status import decode_end, decode_target_heartbeat
 from vxmon.wire.tables import decode_table
@@ -27,6 +28,9 @@ _CHANNELS: Final = {channel.value: channel.name for channel in Channel}
 _TRUNCATED: Final = KINDS.index("truncated")
 # Times and indices above cannot be right and would not fit 64-bit columns.
 _LIMIT: Final = 1 << 62
+# Damaged datagrams that are looked at closely, and the boots each may be of.
+_MOST_MENDED: Final = 2000
+_BOOTS_TRIED: Final = 4
 
 
 @dataclass(slots=True)
@@ -45,6 +49,7 @@ class Scanner:
     sightings: set[tuple[int, int, int]] = field(default_factory=set)
     newest: int = 0
     _file: int = 0
+    _mended: int = 0
     _reassembler: Reassembler = field(default_factory=Reassembler)
 
     def scan(self, file: int, batch: Batch) -> NDArray[np.void]:
@@ -55,7 +60,7 @@ class Scanner:
         rows = np.zeros(0, BLOCK_ROW)
         if len(which):
             scan = scan_blocks(batch.data, batch.offsets[which], batch.lengths[which], batch.sent[which])
-            rows = self._take_blocks(scan, batch, batch.times[which])
+            rows = self._take_blocks(scan, batch, which)
         for number in np.flatnonzero(~blocks).tolist():
             self._take_other(batch, number)
         return rows
@@ -70,13 +75,13 @@ class Scanner:
 
     # ------------------------------------------------------------ blocks
 
-    def _take_blocks(self, scan: BlockScan, batch: Batch, times: NDArray[np.int64]) -> NDArray[np.void]:
+    def _take_blocks(self, scan: BlockScan, batch: Batch, which: NDArray[np.intp]) -> NDArray[np.void]:
         counters = self.facts.counters
         counters.channels["BLOCK"] += len(scan.kind)
         rows: NDArray[np.void] = scan.rows[scan.kind == 0]
         rows["slots_at"] += batch.base
         rows["file"] = self._file
-        self._see_runs(rows, times[scan.kind == 0])
+        self._see_runs(rows, batch.times[which][scan.kind == 0])
         if len(rows):
             self.rows.append(rows)
         wrong = np.flatnonzero(scan.kind)
@@ -85,6 +90,10 @@ class Scanner:
         cut = scan.kind == _TRUNCATED
         counters.truncated += int(cut.sum())
         counters.corrupt_blocks += len(wrong) - int(cut.sum())
+        for number in np.flatnonzero((scan.kind > 0) & ~scan.exact & ~cut).tolist():
+            mended = self._mend(batch.payload(int(which[number])))
+            if mended is not None:
+                scan.rows[number], scan.exact[number] = mended.rows[0], True
         self._suspect(scan, wrong)
         return rows
 
@@ -106,6 +115,11 @@ class Scanner:
         suspects["exact"] = scan.exact[some]
         self.suspects.append(suspects)
 
+    def _mend(self, data: bytes) -> BlockScan | None:
+        """What a damaged datagram was; not asked of too many, as guessing takes time."""
+        self._mended += 1
+        return mend_block(data, list(self.boots)[-_BOOTS_TRIED:]) if self._mended <= _MOST_MENDED else None
+
     # ------------------------------------------------------------ everything else
 
     def _take_other(self, batch: Batch, number: int) -> None:
@@ -124,7 +138,7 @@ class Scanner:
     def _refuse(self, error: WireError, data: bytes) -> None:
         """Count a datagram that breaks the format; one that is a block but for its first bytes is a corrupt block."""
         counters = self.facts.counters
-        scan = mend_block(data)
+        scan = self._mend(data)
         if scan is not None:
             counters.corrupt_blocks += 1
             counters.refused[error.kind] += 1

@@ -21,7 +21,7 @@ from vxmon.wire.datagram import HEADER_BYTES, MAGIC, MAX_DATAGRAM, MAX_FRAGMENTS
 from vxmon.wire.slots import MAX_DATA_SLOTS
 from vxmon.wire.types import Block, Channel, Flag
 
-__all__ = ["BLOCK_ROW", "KINDS", "BlockScan", "block_datagrams", "mend_block", "scan_blocks"]
+__all__ = ["BLOCK_ROW", "KINDS", "BlockScan", "block_datagrams", "scan_blocks"]
 
 # What is known of a block, 96 bytes. ``slots_at`` is where the slots begin in the buffer that was scanned,
 # ``starts_back`` how many bytes before that the start bits begin. ``file`` is left for the caller.
@@ -105,24 +105,6 @@ def scan_blocks(data: Bytes, offsets: Ints, lengths: Ints, sent: Ints | None = N
     _by_hand(scan, data, offsets, lengths, np.flatnonzero(~parsed & (kind == 0)))
     _check_slots(scan, data, np.flatnonzero(parsed & (kind == 0)))
     scan.claims &= scan.kind != 0
-    return scan
-
-
-def mend_block(datagram: bytes) -> BlockScan | None:
-    """The block that a refused datagram was, when only its magic, version, channel or header size is damaged.
-
-    The CRC tells: it holds with the values of a block in their place. The block stays corrupt, but is known exactly.
-    """
-    if not HEADER_BYTES < len(datagram) <= MAX_DATAGRAM:
-        return None
-    mended = bytearray(datagram)
-    mended[:5] = MAGIC.to_bytes(4, "big") + bytes([VERSION])
-    mended[6:8] = bytes([Channel.BLOCK, HEADER_BYTES])
-    zero, size = np.zeros(1, np.int64), np.full(1, len(mended), np.int64)
-    scan = scan_blocks(np.frombuffer(mended, np.uint8), zero, size)
-    if scan.kind[0] != 0 and not scan.exact[0]:
-        return None
-    scan.kind[0], scan.exact[0] = _KIND["header"], True
     return scan
 
 
