@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Partitions' memory and ELF files (System V ABI, ELF32 big-endian, PowerPC executables).
+ * Each partition has two segments at fixed addresses, text (read, execute) and data (read, write), and
+ * its processes' stacks with unmapped memory between them.
+ */
+#include "kernel/board.h"
+#include "kernel/library.h"
+#include "kernel/sched.h"
+
+#define MAX_HEADERS 8u
+#define PAGE_BYTES 4096u
+#define LAYOUT_BYTES (PARTITION_STACKS - PARTITION_TEXT + MAX_PROCESSES * STACK_SPACING)
+#define STACK_FILL 0xEE
+
+enum { ELF_EXECUTABLE = 2, ELF_POWERPC = 20, SEGMENT_LOAD = 1 };
+
+struct elf_header {
+    uint8_t ident[16];
+    uint16_t type, machine;
+    uint32_t version, entry, header_offset, section_offset, flags;
+    uint16_t header_bytes, segment_header_bytes, segment_count;
+    uint16_t section_header_bytes, section_count, names;
+};
+
+struct segment_header {
+    uint32_t type, offset, address, physical, file_bytes, memory_bytes, flags, alignment;
+};
+
+_Static_assert(sizeof(struct elf_header) == 52 && sizeof(struct segment_header) == 32, "as in the ABI");
+
+static uint32_t memory_used;
+
+static _Noreturn void refuse(const struct partition *partition, const char *why)
+{
+    panic("partition %s: its ELF file %s", partition->name, why);
+}
+
+static void check_header(const struct partition *partition, const struct elf_header *header, uint32_t size)
+{
+    static const uint8_t IDENT[6] = {0x7F, 'E', 'L', 'F', 1, 2};
+
+    if (size < sizeof *header || memcmp(header->ident, IDENT, sizeof IDENT) != 0 || header->type != ELF_EXECUTABLE ||
+        header->machine != ELF_POWERPC || header->segment_header_bytes != sizeof(struct segment_header)) {
+        refuse(partition, "is no 32-bit big-endian PowerPC executable");
+    }
+    if (header->segment_count > MAX_HEADERS || (header->header_offset & 3u) != 0u || header->header_offset > size ||
+        size - header->header_offset < header->segment_count * sizeof(struct segment_header)) {
+        refuse(partition, "has program headers outside the file, or too many");
+    }
+}
+
+static bool inside(uint32_t address, uint32_t bytes, uint32_t begin)
+{
+    return address >= begin && address - begin <= PARTITION_SEGMENT_BYTES &&
+           bytes <= PARTITION_SEGMENT_BYTES - (address - begin);
+}
+
+static void load_segment(const struct partition *partition, const struct segment_header *segment, uint32_t size)
+{
+    const uint8_t *image = partition->config->image;
+
+    if (segment->file_bytes > segment->memory_bytes || segment->offset > size ||
+        segment->file_bytes > size - segment->offset) {
+        refuse(partition, "has a segment outside the file");
+    }
+    if (!inside(segment->address, segment->memory_bytes, PARTITION_TEXT) &&
+        !inside(segment->address, segment->memory_bytes, PARTITION_DATA)) {
+        refuse(partition, "has a segment outside the partition's memory");
+    }
+    uint8_t *to = (uint8_t *)(uintptr_t)(partition->physical + (segment->address - PARTITION_TEXT));
+    memcpy(to, image + segment->offset, segment->file_bytes);
+    memset(to + segment->file_bytes, 0, segment->memory_bytes - segment->file_bytes);
+}
+
+static void allocate(struct partition *partition)
+{
+    const uint32_t bytes = (partition->config->memory_bytes + LAYOUT_BYTES - 1u) / LAYOUT_BYTES * LAYOUT_BYTES;
+
+    if (bytes == 0u || bytes > BOARD_PARTITION_MEMORY_BYTES - memory_used) {
+        panic("partition %s: no room for %u bytes", partition->name, partition->config->memory_bytes);
+    }
+    partition->physical = BOARD_PARTITION_MEMORY + memory_used;
+    memory_used += bytes;
+    const uint32_t stacks = partition->physical + (PARTITION_STACKS - PARTITION_TEXT);
+    memset((void *)(uintptr_t)stacks, STACK_FILL, MAX_PROCESSES * STACK_SPACING);
+}
+
+static void map(const struct partition *partition)
+{
+    const uint8_t space = (uint8_t)partition->index;
+    const uint32_t base = partition->physical;
+    const uint32_t first_stack = STACK_SPACING - STACK_MAX_BYTES;
+
+    if (!arch_map(space, PARTITION_TEXT, base, PARTITION_SEGMENT_BYTES, ARCH_EXECUTE) ||
+        !arch_map(space, PARTITION_DATA, base + (PARTITION_DATA - PARTITION_TEXT), PARTITION_SEGMENT_BYTES,
+                  ARCH_READ_WRITE) ||
+        !arch_map(space, PARTITION_STACKS + first_stack, base + (PARTITION_STACKS - PARTITION_TEXT) + first_stack,
+                  STACK_MAX_BYTES, ARCH_READ_WRITE) ||
+        !arch_map(space, PARTITION_SHARED_PAGE, (uint32_t)(uintptr_t)shared_page, PAGE_BYTES, ARCH_READ)) {
+        panic("partition %s: the processor has no memory entry left", partition->name);
+    }
+}
+
+uint32_t partition_load(struct partition *partition)
+{
+    const struct elf_header *header = (const struct elf_header *)(const void *)partition->config->image;
+    const uint32_t size = (uint32_t)(partition->config->image_end - partition->config->image);
+
+    check_header(partition, header, size);
+    allocate(partition);
+    const struct segment_header *segment =
+        (const struct segment_header *)(const void *)(partition->config->image + header->header_offset);
+    for (unsigned i = 0; i < header->segment_count; i++) {
+        if (segment[i].type == SEGMENT_LOAD) {
+            load_segment(partition, &segment[i], size);
+        }
+    }
+    if (!inside(header->entry, 4, PARTITION_TEXT)) {
+        refuse(partition, "begins outside its text");
+    }
+    map(partition);
+    return header->entry;
+}
+
+static bool within(uint32_t address, uint32_t bytes, uint32_t begin, uint32_t room)
+{
+    return address >= begin && address - begin <= room && bytes <= room - (address - begin);
+}
+
+static bool owns_stack(const struct partition *partition, uint32_t address, uint32_t bytes)
+{
+    const uint32_t number = (address - PARTITION_STACKS) / STACK_SPACING;
+
+    if (address < PARTITION_STACKS || number >= partition->process_count) {
+        return false;
+    }
+    const uint32_t room = partition->process[number].stack_size <= PAGE_BYTES ? PAGE_BYTES : STACK_MAX_BYTES;
+    return within(address, bytes, PARTITION_STACKS + (number + 1u) * STACK_SPACING - room, room);
+}
+
+bool partition_owns(const struct partition *partition, uint32_t address, uint32_t bytes, bool write)
+{
+    if (within(address, bytes, PARTITION_DATA, PARTITION_SEGMENT_BYTES) || owns_stack(partition, address, bytes)) {
+        return true;
+    }
+    return !write && (within(address, bytes, PARTITION_TEXT, PARTITION_SEGMENT_BYTES) ||
+                      within(address, bytes, PARTITION_SHARED_PAGE, PAGE_BYTES));
+}

@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* From the processor's exceptions to what the kernel does about them. */
+#include "kernel/board.h"
+#include "kernel/hooks.h"
+#include "kernel/library.h"
+#include "kernel/sched.h"
+#include "kernel/services.h"
+
+/* Numbers of interrupts in events: a device's vector, or the timer's. Vectors are those of the hooks' readers. */
+#define TIMER_INTERRUPT 256u
+#define TIMER_VECTOR 10u
+#define DEVICE_VECTOR 4u
+#define INVALID_CALL 255u
+
+struct arch_context *trap_call(struct arch_context *context)
+{
+    struct process *process = module.running;
+    const uint32_t number = arch_call_number(context);
+
+    if (process->partition->index == 0u) {
+        module_os_call(number);
+        return sched_dispatch();
+    }
+    process->call = (uint8_t)(number < CALL_COUNT ? number : INVALID_CALL);
+    process->partition->calls++;
+    vxm_ker_call(process->call, process->partition->index, process->task);
+    const uint32_t result = service_call(process, number);
+    if (process->state == STATE_READY) {
+        arch_set_result(&process->context, result);
+    }
+    return sched_dispatch();
+}
+
+struct arch_context *trap_timer(uint32_t ip)
+{
+    module.interrupts++;
+    vxm_hook_interrupt_entry(TIMER_INTERRUPT, TIMER_VECTOR, ip);
+    sched_timer();
+    vxm_hook_interrupt_exit(TIMER_INTERRUPT);
+    return sched_dispatch();
+}
+
+struct arch_context *trap_device(uint32_t ip)
+{
+    const uint32_t interrupt = board_interrupt();
+
+    if (interrupt != BOARD_NO_INTERRUPT) {
+        module.interrupts++;
+        vxm_hook_interrupt_entry((uint16_t)interrupt, DEVICE_VECTOR, ip);
+        board_interrupt_done();
+        vxm_hook_interrupt_exit((uint16_t)interrupt);
+    }
+    return sched_dispatch();
+}
+
+/* Until there is a health monitor: a fault stops the partition it happens in, and no other. */
+struct arch_context *trap_fault(const struct fault *fault)
+{
+    struct process *process = module.running;
+    struct partition *partition = process->partition;
+
+    partition->faults++;
+    vxm_exception((uint16_t)fault->vector, fault->vector, fault->code, fault->address, fault->ip, partition->index,
+                  process->task);
+    print("fault: partition %s process %s: %s at %08x, address %08x, syndrome %08x; partition goes idle\n",
+          partition->name, process->name, fault->name, fault->ip, fault->address, fault->code);
+    partition_set_mode(partition, MODE_IDLE, arch_time());
+    return sched_dispatch();
+}
+
+static bool record_text(uint32_t number, uint32_t address, uint32_t length)
+{
+    char text[MAX_TEXT_BYTES + 1];
+
+    if (length > MAX_TEXT_BYTES || !partition_owns(module.running->partition, address, length, false)) {
+        return false;
+    }
+    memcpy(text, (const void *)(uintptr_t)address, length);
+    text[length] = '\0';
+    vxm_user_text((uint16_t)number, text);
+    return true;
+}
+
+uint32_t trap_record(uint32_t event, uint32_t number, uint32_t a, uint32_t b)
+{
+    struct partition *partition = module.running->partition;
+    bool taken = true;
+
+    partition->user_events++;
+    switch (event) {
+    case VXM_EVENT_USER_POINT:
+        vxm_user_point((uint16_t)number);
+        break;
+    case VXM_EVENT_USER:
+        vxm_user((uint16_t)number, a, b);
+        break;
+    case VXM_EVENT_USER_TEXT:
+        taken = record_text(number, a, b);
+        break;
+    default:
+        taken = false;
+        break;
+    }
+    if (!taken) {
+        partition->refused++;
+        return INVALID_PARAM;
+    }
+    return NO_ERROR;
+}

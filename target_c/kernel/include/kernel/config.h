@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The module's configuration, as partitions/configure.py makes it from module.xml. */
+#ifndef KERNEL_CONFIG_H
+#define KERNEL_CONFIG_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#define MAX_PARTITIONS 16
+#define MAX_SCHEDULES 16
+#define MAX_WINDOWS 64
+
+struct partition_config {
+    const char *name;
+    uint32_t id; /* the number in module.xml, not 0 */
+    uint32_t memory_bytes;
+    const uint8_t *image; /* its ELF file */
+    const uint8_t *image_end;
+};
+
+struct window_config {
+    uint32_t partition; /* 1: the first of module_config.partitions; 0: SPARE */
+    bool release_point;
+    uint64_t offset_ns; /* from the start of the major frame */
+    uint64_t duration_ns;
+};
+
+struct schedule_config {
+    uint32_t id;
+    uint32_t window_count;
+    uint64_t major_frame_ns;
+    const struct window_config *windows;
+};
+
+struct module_config {
+    const char *name;
+    uint32_t id;
+    uint32_t partition_count;
+    const struct partition_config *partitions;
+    uint32_t schedule_count;
+    const struct schedule_config *schedules;
+};
+
+extern const struct module_config module_config;
+
+#endif

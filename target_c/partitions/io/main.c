@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Input and output: the bus is polled each 10 ms; what came in is taken apart by a process that waits for it. */
+#include "apex.h"
+
+#define BURST_EVERY 25u /* polls between two bursts in scenario bursty */
+#define BURST_FRAMES 30u
+#define MOST_FRAMES 64u
+
+enum { USER_BUS_FRAME = 400, POINT_STATUS = 401 };
+
+static OBJECT_ID_TYPE received;
+
+static uint32_t frames_of(uint32_t poll)
+{
+    if (shared()->scenario == SCENARIO_BURSTY && poll % BURST_EVERY == 0u) {
+        return BURST_FRAMES;
+    }
+    return poll % 3u;
+}
+
+static void io_poll(void)
+{
+    RETURN_CODE_TYPE code;
+
+    for (uint32_t poll = 1;; poll++) {
+        work(15);
+        for (uint32_t frame = frames_of(poll); frame != 0u; frame--) {
+            SIGNAL_SEMAPHORE(received, &code);
+        }
+        PERIODIC_WAIT(&code);
+    }
+}
+
+static void io_receive(void)
+{
+    RETURN_CODE_TYPE code;
+
+    for (uint32_t frame = 0;; frame++) {
+        WAIT_SEMAPHORE(received, INFINITE_TIME, &code);
+        work(7);
+        record(USER_BUS_FRAME, frame, frame & 0x1Fu);
+    }
+}
+
+static void io_status(void)
+{
+    RETURN_CODE_TYPE code;
+
+    for (;;) {
+        record_point(POINT_STATUS);
+        work(12);
+        PERIODIC_WAIT(&code);
+    }
+}
+
+int main(void)
+{
+    static const struct application_process PROCESSES[] = {
+        {"io_poll", io_poll, 10 * MS, 10 * MS, 50, 4096},
+        {"io_receive", io_receive, INFINITE_TIME, 30 * MS, 30, 4096},
+        {"io_status", io_status, 100 * MS, 100 * MS, 20, 4096},
+    };
+    RETURN_CODE_TYPE code;
+
+    CREATE_SEMAPHORE(0, MOST_FRAMES, &received, &code);
+    console_write("input and output ready");
+    application_start(PROCESSES, sizeof PROCESSES / sizeof PROCESSES[0]);
+    return 0;
+}

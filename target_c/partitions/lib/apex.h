@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What an application of the demo module may call: services in the style of ARINC 653 Part 1 (APEX),
+ * recording, and a measured amount of work. Names and types are those of the standard's C binding;
+ * where the kernel knows less than the standard, the comment says so.
+ */
+#ifndef PARTITION_APEX_H
+#define PARTITION_APEX_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "kernel/abi.h"
+
+typedef enum return_code RETURN_CODE_TYPE;
+typedef enum partition_mode OPERATING_MODE_TYPE;
+typedef int64_t SYSTEM_TIME_TYPE; /* ns; negative: infinite */
+typedef uint32_t PROCESS_ID_TYPE;
+typedef uint32_t OBJECT_ID_TYPE;
+typedef struct process_attributes PROCESS_ATTRIBUTE_TYPE;
+
+/* Objects have no names here, and waiting is by priority. */
+void CREATE_PROCESS(const PROCESS_ATTRIBUTE_TYPE *attributes, PROCESS_ID_TYPE *id, RETURN_CODE_TYPE *code);
+void START(PROCESS_ID_TYPE id, RETURN_CODE_TYPE *code);
+void STOP(PROCESS_ID_TYPE id, RETURN_CODE_TYPE *code);
+void STOP_SELF(void);
+void SET_PRIORITY(PROCESS_ID_TYPE id, uint32_t priority, RETURN_CODE_TYPE *code);
+void PERIODIC_WAIT(RETURN_CODE_TYPE *code);
+void TIMED_WAIT(SYSTEM_TIME_TYPE delay, RETURN_CODE_TYPE *code);
+void REPLENISH(SYSTEM_TIME_TYPE budget, RETURN_CODE_TYPE *code);
+void GET_TIME(SYSTEM_TIME_TYPE *time, RETURN_CODE_TYPE *code);
+/* To NORMAL or IDLE; there are no restarts yet. */
+void SET_PARTITION_MODE(OPERATING_MODE_TYPE mode, RETURN_CODE_TYPE *code);
+
+void CREATE_SEMAPHORE(uint32_t value, uint32_t maximum, OBJECT_ID_TYPE *id, RETURN_CODE_TYPE *code);
+void WAIT_SEMAPHORE(OBJECT_ID_TYPE id, SYSTEM_TIME_TYPE timeout, RETURN_CODE_TYPE *code);
+void SIGNAL_SEMAPHORE(OBJECT_ID_TYPE id, RETURN_CODE_TYPE *code);
+void CREATE_EVENT(OBJECT_ID_TYPE *id, RETURN_CODE_TYPE *code);
+void SET_EVENT(OBJECT_ID_TYPE id, RETURN_CODE_TYPE *code);
+void RESET_EVENT(OBJECT_ID_TYPE id, RETURN_CODE_TYPE *code);
+void WAIT_EVENT(OBJECT_ID_TYPE id, SYSTEM_TIME_TYPE timeout, RETURN_CODE_TYPE *code);
+void CREATE_BUFFER(uint32_t message_size, uint32_t messages, OBJECT_ID_TYPE *id, RETURN_CODE_TYPE *code);
+/* A full buffer gives NOT_AVAILABLE at once. */
+void SEND_BUFFER(OBJECT_ID_TYPE id, const void *message, uint32_t length, RETURN_CODE_TYPE *code);
+void RECEIVE_BUFFER(OBJECT_ID_TYPE id, SYSTEM_TIME_TYPE timeout, void *message, uint32_t *length,
+                    RETURN_CODE_TYPE *code);
+void CREATE_BLACKBOARD(uint32_t message_size, OBJECT_ID_TYPE *id, RETURN_CODE_TYPE *code);
+void DISPLAY_BLACKBOARD(OBJECT_ID_TYPE id, const void *message, uint32_t length, RETURN_CODE_TYPE *code);
+void READ_BLACKBOARD(OBJECT_ID_TYPE id, SYSTEM_TIME_TYPE timeout, void *message, uint32_t *length,
+                     RETURN_CODE_TYPE *code);
+void CLEAR_BLACKBOARD(OBJECT_ID_TYPE id, RETURN_CODE_TYPE *code);
+
+/* One line on the module's console, at most MAX_CONSOLE_BYTES; control characters become dots. */
+void console_write(const char *text);
+
+/* User events. Switched off they cost no kernel call: the page of enable bits is read first. */
+void record_point(uint16_t number);
+void record(uint16_t number, uint32_t d0, uint32_t d1);
+void record_text(uint16_t number, const char *text);
+
+/* --- how the demo applications are made --- */
+
+#define MS ((SYSTEM_TIME_TYPE)1000000)
+
+struct application_process {
+    const char *name;
+    void (*body)(void);
+    SYSTEM_TIME_TYPE period; /* INFINITE_TIME: aperiodic */
+    SYSTEM_TIME_TYPE capacity;
+    uint32_t priority;
+    uint32_t stack;
+};
+
+/* Creates and starts the processes and the idle process, then enters NORMAL mode. */
+void application_start(const struct application_process *processes, unsigned count);
+
+/* The page the kernel shows: scenario and rates. */
+static inline const volatile struct shared_page *shared(void)
+{
+    return (const volatile struct shared_page *)PARTITION_SHARED_PAGE;
+}
+
+/* Computes for about `units` times 1000 instructions, give or take 1/16 by a fixed pseudo-random sequence. */
+void work(unsigned units);
+/* In scenario chatter: this caller's third of the user events of `period_ms`. */
+void chatter(unsigned period_ms);
+size_t text_length(const char *text);
+void *memcpy(void *restrict to, const void *restrict from, size_t bytes);
+void *memset(void *to, int value, size_t bytes);
+
+#endif

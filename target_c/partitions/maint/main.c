@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Maintenance: statistics each 100 ms, a self test in the background, orders on a blackboard. */
+#include "apex.h"
+
+#define ORDER_EVERY 3u
+
+enum { USER_ORDER = 500, TEXT_TEST = 501 };
+
+static OBJECT_ID_TYPE orders;
+
+static void maint_statistics(void)
+{
+    RETURN_CODE_TYPE code;
+
+    for (uint32_t round = 1;; round++) {
+        work(35);
+        if (round % ORDER_EVERY == 0u) {
+            DISPLAY_BLACKBOARD(orders, &round, sizeof round, &code);
+        }
+        PERIODIC_WAIT(&code);
+    }
+}
+
+/* Longer than a window: it is cut by the ends of several. */
+static void maint_test(void)
+{
+    RETURN_CODE_TYPE code;
+
+    for (;;) {
+        work(250);
+        record_text(TEXT_TEST, "self test passed");
+        PERIODIC_WAIT(&code);
+    }
+}
+
+static void maint_orders(void)
+{
+    uint32_t order, length;
+    RETURN_CODE_TYPE code;
+
+    for (;;) {
+        READ_BLACKBOARD(orders, INFINITE_TIME, &order, &length, &code);
+        CLEAR_BLACKBOARD(orders, &code);
+        record(USER_ORDER, order, length);
+        work(20);
+    }
+}
+
+int main(void)
+{
+    static const struct application_process PROCESSES[] = {
+        {"maint_statistics", maint_statistics, 100 * MS, 100 * MS, 20, 4096},
+        {"maint_test", maint_test, 200 * MS, INFINITE_TIME, 10, 4096},
+        {"maint_orders", maint_orders, INFINITE_TIME, 60 * MS, 30, 4096},
+    };
+    RETURN_CODE_TYPE code;
+
+    CREATE_BLACKBOARD(sizeof(uint32_t), &orders, &code);
+    console_write("maintenance ready");
+    application_start(PROCESSES, sizeof PROCESSES / sizeof PROCESSES[0]);
+    return 0;
+}

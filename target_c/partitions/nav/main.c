@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Navigation: an inertial sensor each 10 ms, a filter over two of its samples, a receiver that comes when it likes. */
+#include "apex.h"
+
+#define FIX_EVERY 13u /* inertial samples between two position fixes */
+
+enum { POINT_SAMPLE = 100, USER_RESIDUAL = 101, TEXT_FIX = 102 };
+
+static OBJECT_ID_TYPE fix;
+
+static void nav_imu(void)
+{
+    RETURN_CODE_TYPE code;
+
+    for (uint32_t sample = 1;; sample++) {
+        record_point(POINT_SAMPLE);
+        work(38);
+        if (sample % FIX_EVERY == 0u) {
+            SIGNAL_SEMAPHORE(fix, &code);
+        }
+        PERIODIC_WAIT(&code);
+    }
+}
+
+/* In scenario overload this process wants all of NAV's time and more. */
+static void nav_filter(void)
+{
+    RETURN_CODE_TYPE code;
+
+    for (uint32_t step = 0;; step++) {
+        work(shared()->scenario == SCENARIO_OVERLOAD ? 580 : 150);
+        record(USER_RESIDUAL, step, step * 2654435761u);
+        chatter(20);
+        PERIODIC_WAIT(&code);
+    }
+}
+
+static void nav_gps(void)
+{
+    RETURN_CODE_TYPE code;
+
+    for (;;) {
+        WAIT_SEMAPHORE(fix, INFINITE_TIME, &code);
+        work(20);
+        record_text(TEXT_FIX, "position fix taken");
+    }
+}
+
+int main(void)
+{
+    static const struct application_process PROCESSES[] = {
+        {"nav_imu", nav_imu, 10 * MS, 10 * MS, 40, 8192},
+        {"nav_filter", nav_filter, 20 * MS, 20 * MS, 20, 8192},
+        {"nav_gps", nav_gps, INFINITE_TIME, 60 * MS, 30, 4096},
+    };
+    RETURN_CODE_TYPE code;
+
+    CREATE_SEMAPHORE(0, 8, &fix, &code);
+    console_write("navigation ready");
+    application_start(PROCESSES, sizeof PROCESSES / sizeof PROCESSES[0]);
+    return 0;
+}
