@@ -2,6 +2,7 @@
 /* Entries are filled and published under one mask, so that the agent never sees half of one. */
 #include "objects.h"
 
+#include "tables.h"
 #include "text.h"
 
 struct vxm_objects vxm_objects;
@@ -97,13 +98,14 @@ uint16_t vxm_hook_object_create(const char *name, uint16_t type, uint16_t partit
 /* A schedule of an id that is known replaces it. */
 void vxm_hook_schedule(const struct vxm_schedule_info *schedule)
 {
+    bool fits = vxm_tables_schedule_fits(schedule);
     uint16_t at = 0;
 
     uintptr_t state = VXM_PORT_MASK();
     while (at < vxm_objects.schedule_count && vxm_objects.schedule[at]->id != schedule->id) {
         at++;
     }
-    if (at < VXM_MAX_SCHEDULES) {
+    if (fits && at < VXM_MAX_SCHEDULES) {
         vxm_objects.schedule[at] = schedule;
         vxm_objects.schedule_count =
             at == vxm_objects.schedule_count ? (uint16_t)(at + 1u) : vxm_objects.schedule_count;

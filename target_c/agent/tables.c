@@ -12,6 +12,7 @@
 #define REPEAT_MS 5000u
 #define CHANGE_MS 200u
 #define PART_BYTES 4096u
+#define VERSION_BYTES 6u
 /* Field `events` of message Table; nanopb leaves it out because its bytes are ready-made. */
 #define VXM_TABLE_EVENTS_TAG 2u
 /* Tag and length before an entry, and the longest entry of fixed size. */
@@ -132,9 +133,8 @@ static bool add(pb_ostream_t *stream, uint32_t tag, const pb_msgdesc_t *fields, 
     return pb_encode_tag(stream, PB_WT_STRING, tag) && pb_encode_submessage(stream, fields, entry);
 }
 
-static bool add_schedule(pb_ostream_t *stream, uint16_t index)
+static bool add_schedule(pb_ostream_t *stream, const struct vxm_schedule_info *from)
 {
-    const struct vxm_schedule_info *from = vxm_objects.schedule[index];
     const vxmon_Schedule entry = {
         .id = from->id,
         .major_frame = from->major_frame,
@@ -205,7 +205,7 @@ static bool add_entry(pb_ostream_t *stream)
 {
     switch (pass.item) {
     case ITEM_SCHEDULES:
-        return add_schedule(stream, pass.index);
+        return add_schedule(stream, vxm_objects.schedule[pass.index]);
     case ITEM_PARTITIONS:
         return add_partition(stream, pass.index);
     case ITEM_TASKS:
@@ -215,14 +215,21 @@ static bool add_entry(pb_ostream_t *stream)
     }
 }
 
-/* Bytes the next entry needs at most; a schedule is measured. */
-static size_t entry_room(void)
+static size_t schedule_bytes(const struct vxm_schedule_info *schedule)
 {
     pb_ostream_t sizing = PB_OSTREAM_SIZING;
-    if (pass.item != ITEM_SCHEDULES) {
-        return ENTRY_BYTES;
-    }
-    return add_schedule(&sizing, pass.index) ? sizing.bytes_written : PART_BYTES;
+    return add_schedule(&sizing, schedule) ? sizing.bytes_written : SIZE_MAX;
+}
+
+bool vxm_tables_schedule_fits(const struct vxm_schedule_info *schedule)
+{
+    return schedule_bytes(schedule) <= PART_BYTES - VERSION_BYTES;
+}
+
+/* Bytes the next entry needs at most. */
+static size_t entry_room(void)
+{
+    return pass.item == ITEM_SCHEDULES ? schedule_bytes(vxm_objects.schedule[pass.index]) : ENTRY_BYTES;
 }
 
 static void next_entry(void)
@@ -234,23 +241,17 @@ static void next_entry(void)
     }
 }
 
-/* Fills a part with the entries that fit, at least one; returns its size. */
+/* Fills a part with the entries that fit, which is at least one; returns its size. */
 static size_t fill_part(void)
 {
     pb_ostream_t stream = pb_ostream_from_buffer(part, sizeof part);
-    size_t begun = 0;
     if (!pb_encode_tag(&stream, PB_WT_VARINT, vxmon_ObjectTable_version_tag) ||
         !pb_encode_varint(&stream, pass.version)) {
         return 0;
     }
-    begun = stream.bytes_written;
     while (pass.item < ITEM_END) {
         if (stream.bytes_written + entry_room() > sizeof part) {
-            if (stream.bytes_written > begun) {
-                break;
-            }
-            next_entry(); /* larger than a part on its own; refused when it was registered */
-            continue;
+            break;
         }
         if (!add_entry(&stream)) {
             return 0;

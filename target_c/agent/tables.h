@@ -5,6 +5,7 @@
 
 #include "generated/vxmon.pb.h"
 #include "state.h"
+#include "vxm/hooks.h"
 
 void vxm_tables_init(void);
 
@@ -19,6 +20,9 @@ void vxm_tables_end_snapshot(void);
 
 /* Sends at most one datagram; begins again when it is time or something changed. */
 enum vxm_work vxm_tables_step(uint64_t now);
+
+/* A schedule must fit one part of the object table. */
+bool vxm_tables_schedule_fits(const struct vxm_schedule_info *schedule);
 
 void vxm_tables_fill_info(vxmon_TargetInfo *info);
 

@@ -56,7 +56,7 @@ class Simulation:
     """One boot of the agent."""
 
     def __init__(self, program: str = "vxm-sim") -> None:
-        self._errors: IO[bytes] = tempfile.TemporaryFile()
+        self._errors: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115 - closed with the program
         self._process = subprocess.Popen(
             [str(PROGRAMS / program)],
             stdin=subprocess.PIPE,
@@ -158,7 +158,8 @@ class Simulation:
 
     def totals(self, stream: int = 0) -> Totals:
         numbers = [int(word) for word in self.ask(f"totals {stream}").split()[1:]]
-        return Totals(*numbers[:5], busy=bool(numbers[5]))
+        recorded, overwritten, full, exhausted, blocks, busy = numbers
+        return Totals(recorded, overwritten, full, exhausted, blocks, busy != 0)
 
     def create(self, kind: str, name: str, *numbers: int) -> int:
         return int(self.ask(f"create {kind} {name} " + " ".join(map(str, numbers))).split()[1])
