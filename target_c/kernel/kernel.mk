@@ -80,7 +80,7 @@ $(1)/obj/target_c/agent/%.o: target_c/agent/%.c
 $(1)/obj/%.o: %.c
 	@mkdir -p $$(@D)
 	$$(Q)$$(PPC_CC) $$(PPC_FLAGS) -DKERNEL_MONITORED=$(2) $$(KERNEL_INCLUDES) \
-	    $(if $(filter 1,$(2)),-Itarget_c/include -I$(PORT)) -MMD -MP -c $$< -o $$@
+	    $(if $(filter 1,$(2)),-Itarget_c/include -I$(PORT) -I$(AGENT)) -MMD -MP -c $$< -o $$@
 
 $(1)/obj/%.o: %.S
 	@mkdir -p $$(@D)

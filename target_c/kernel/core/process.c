@@ -8,8 +8,9 @@
 
 /* The monitor takes our numbers as they are. */
 #if KERNEL_MONITORED
-_Static_assert(STATE_WAITING == VXM_TASK_STATE_WAITING && MODE_NORMAL == VXM_PARTITION_MODE_NORMAL &&
-                   LEFT_WINDOW_END == VXM_REASON_WINDOW_END,
+_Static_assert((int)STATE_WAITING == (int)VXM_TASK_STATE_WAITING &&
+                   (int)MODE_NORMAL == (int)VXM_PARTITION_MODE_NORMAL &&
+                   (int)LEFT_WINDOW_END == (int)VXM_REASON_WINDOW_END,
                "states, modes and reasons are those of the event table");
 #endif
 
