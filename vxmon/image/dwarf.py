@@ -35,13 +35,14 @@ _LONGEST_NAME = 1024
 _TAG_COMPILE_UNIT, _TAG_VARIABLE, _TAG_PARTIAL_UNIT, _TAG_SKELETON_UNIT = 0x11, 0x34, 0x3C, 0x4A
 _AT_LOCATION, _AT_NAME, _AT_LOW_PC, _AT_HIGH_PC, _AT_COMP_DIR, _AT_RANGES = 0x02, 0x03, 0x11, 0x12, 0x1B, 0x55
 _AT_STR_OFFSETS_BASE, _AT_ADDR_BASE, _AT_RNGLISTS_BASE, _AT_GNU_ADDR_BASE = 0x72, 0x73, 0x74, 0x2133
-_OP_ADDR, _OP_ADDRX, _OP_GNU_ADDR_INDEX = 0x03, 0xA1, 0xFB
+_AT_DWO_NAME, _AT_GNU_DWO_NAME = 0x76, 0x2130
+_OP_ADDR, _OP_PIECE, _OP_ADDRX, _OP_GNU_ADDR_INDEX = 0x03, 0x93, 0xA1, 0xFB
 _UT_TYPE, _UT_SPLIT_COMPILE, _UT_SKELETON, _UT_SPLIT_TYPE = 2, 5, 4, 6
 
 
 @dataclass(slots=True)
 class Unit:
-    """A compile unit: its name, the spans of its code, the addresses of its variables."""
+    """A compile unit: its name, the spans of its code (which may overlap), the addresses of its variables."""
 
     name: str
     folder: str
@@ -130,16 +131,22 @@ class _Walk:
         self._order = elf.order
         self._budget = Budget(_STEPS)
         self._tables: dict[tuple[int, int, int, int], dict[int, Abbreviation]] = {}
+        try:
+            self._aranges = _read_aranges(sections.aranges, elf.order, self._budget)
+        except DwarfError as error:
+            elf.warn(f"the address ranges in .debug_aranges are not used: {error}")
+            self._aranges = {}
 
     def units(self) -> Iterator[Unit]:
         position = 0
         while position < len(self._sections.info):
             self._budget.spend()
-            head = self._head(position)
+            start = position
+            head = self._head(start)
             position = head.end
             if head.kind in (_UT_TYPE, _UT_SPLIT_TYPE, _UT_SPLIT_COMPILE):
                 continue
-            unit = self._unit(head)
+            unit = self._unit(head, start)
             if unit is not None:
                 yield unit
 
@@ -171,7 +178,7 @@ class _Walk:
             self._tables[key] = read_abbreviations(self._sections.abbrev, key[0], key[1:], self._order, self._budget)
         return self._tables[key]
 
-    def _unit(self, head: _Head) -> Unit | None:
+    def _unit(self, head: _Head, start: int) -> Unit | None:
         table = self._abbreviations(head)
         cursor = Cursor(self._sections.info, head.first, head.end, self._order)
         if cursor.position == cursor.end:
@@ -182,8 +189,10 @@ class _Walk:
         values = _UnitValues(head, self._sections, self._order, self._budget)
         values.read(cursor, top)
         variables = [values.address(place) for place in self._variables(cursor, table)]
-        name, folder = values.text(_AT_NAME), values.text(_AT_COMP_DIR)
-        return Unit(name or "(unnamed)", folder, values.code(), [v for v in variables if v is not None])
+        # The skeleton of a split unit has only the name of the file with the rest.
+        name = values.text(_AT_NAME) or values.text(_AT_DWO_NAME) or values.text(_AT_GNU_DWO_NAME) or "(unnamed)"
+        code = values.code() + self._aranges.get(start, [])
+        return Unit(name, values.text(_AT_COMP_DIR), code, [v for v in variables if v is not None])
 
     def _variables(self, cursor: Cursor, table: dict[int, Abbreviation]) -> Iterator[bytes]:
         """Yield the location expressions of the variables after the cursor.
@@ -290,12 +299,15 @@ class _UnitValues:
         if not place:
             return None
         cursor = Cursor(place, 1, len(place), self._order)
-        if place[0] == _OP_ADDR and len(place) == 1 + self._head.address_size:
-            return cursor.number(self._head.address_size)
-        if place[0] in (_OP_ADDRX, _OP_GNU_ADDR_INDEX):
-            index = cursor.uleb()
-            return self._indexed(index) if cursor.position == cursor.end else None
-        return None
+        if place[0] == _OP_ADDR:
+            address = cursor.number(self._head.address_size)
+        elif place[0] in (_OP_ADDRX, _OP_GNU_ADDR_INDEX):
+            address = self._indexed(cursor.uleb())
+        else:
+            return None
+        # A variable may be in pieces; any other operation makes something else of the address (thread-local: offset).
+        whole = cursor.position == cursor.end or place[cursor.position] == _OP_PIECE
+        return address if whole else None
 
     def code(self) -> list[tuple[int, int]]:
         """Return the spans of the unit's code."""
@@ -372,6 +384,32 @@ class _UnitValues:
                 yield start, start + cursor.uleb()
             else:
                 raise DwarfError(f"range list entry of unknown kind {kind}")
+
+
+def _read_aranges(data: bytes, order: str, budget: Budget) -> dict[int, list[tuple[int, int]]]:
+    """Return the spans in .debug_aranges by the place of their unit: all that strict DWARF 2 has for several."""
+    spans: dict[int, list[tuple[int, int]]] = {}
+    position = 0
+    while position < len(data):
+        cursor = Cursor(data, position, len(data), order)
+        length, offset_size = cursor.number(4), 4
+        if length == 0xFFFFFFFF:
+            length, offset_size = cursor.number(8), 8
+        end = cursor.position + length
+        cursor.skip(2)
+        unit, size = cursor.number(offset_size), cursor.number(1)
+        segment = cursor.number(1)
+        if size not in (1, 2, 4, 8) or segment:
+            raise DwarfError(f"address ranges with addresses of {size} and segments of {segment} bytes")
+        # The pairs are aligned to their own size, counted from the beginning of the set.
+        cursor.skip(-(cursor.position - position) % (2 * size))
+        while cursor.position < end:
+            budget.spend()
+            address, extent = cursor.number(size), cursor.number(size)
+            if extent:
+                spans.setdefault(unit, []).append((address, address + extent))
+        position = max(end, cursor.position)
+    return spans
 
 
 def _string(data: bytes, offset: int) -> str:

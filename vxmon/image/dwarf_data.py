@@ -41,6 +41,7 @@ class Sections(NamedTuple):
     addr: bytes
     ranges: bytes
     rnglists: bytes
+    aranges: bytes
 
 
 class Form:
