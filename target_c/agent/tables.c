@@ -218,7 +218,7 @@ static bool add_entry(pb_ostream_t *stream)
 static size_t schedule_bytes(const struct vxm_schedule_info *schedule)
 {
     pb_ostream_t sizing = PB_OSTREAM_SIZING;
-    return add_schedule(&sizing, schedule) ? sizing.bytes_written : SIZE_MAX;
+    return add_schedule(&sizing, schedule) ? sizing.bytes_written : PART_BYTES;
 }
 
 bool vxm_tables_schedule_fits(const struct vxm_schedule_info *schedule)
@@ -232,12 +232,18 @@ static size_t entry_room(void)
     return pass.item == ITEM_SCHEDULES ? schedule_bytes(vxm_objects.schedule[pass.index]) : ENTRY_BYTES;
 }
 
-static void next_entry(void)
+/* Past the ends of lists, and past a schedule that has grown since it was registered. */
+static void settle(void)
 {
-    pass.index++;
-    while (pass.item < ITEM_END && pass.index >= count_of(pass.item)) {
-        pass.item++;
-        pass.index = 0;
+    while (pass.item < ITEM_END) {
+        if (pass.index >= count_of(pass.item)) {
+            pass.item++;
+            pass.index = 0;
+        } else if (entry_room() > PART_BYTES - VERSION_BYTES) {
+            pass.index++;
+        } else {
+            return;
+        }
     }
 }
 
@@ -256,7 +262,8 @@ static size_t fill_part(void)
         if (!add_entry(&stream)) {
             return 0;
         }
-        next_entry();
+        pass.index++;
+        settle();
     }
     return stream.bytes_written;
 }
@@ -306,9 +313,7 @@ static bool next_message(void)
     case ITEM_EVENTS:
         pass.item = ITEM_SCHEDULES;
         pass.index = 0;
-        if (vxm_objects.schedule_count == 0) {
-            next_entry();
-        }
+        settle();
         return begin_message(VXM_TABLE_EVENTS_TAG, vxm_agent.table->bytes, vxm_agent.table->size);
     case ITEM_END:
         return false;
