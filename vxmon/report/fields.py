@@ -23,7 +23,10 @@ from vxmon.trace import NO_TABLE, Columns, Names, byte_field, field_values, reco
 from vxmon.wire.slots import Place, place_fields
 from vxmon.wire.types import Event, EventTable, Field, FieldType
 
-__all__ = ["ArgumentText", "Render", "class_names", "event_names"]
+__all__ = ["TIME_NAME", "ArgumentText", "Render", "class_names", "event_names"]
+
+# The event that 6.x shows in a form of its own.
+TIME_NAME: Final = "TIME"
 
 # What stands for a field that a record is too short for.
 NOT_RECORDED: Final = b"not_recorded"
@@ -54,20 +57,26 @@ class ArgumentText:
         table: the events, as the session tells them; an event that is not in it is shown by number.
         names: of partitions, tasks and objects.
         words: show the data words in hexadecimal too.
+        classic: the TIME event in its 6.x form.
 
     """
 
-    def __init__(self, table: EventTable = NO_TABLE, names: Names | None = None, *, words: bool = False) -> None:
+    def __init__(
+        self, table: EventTable = NO_TABLE, names: Names | None = None, *, words: bool = False, classic: bool = False
+    ) -> None:  # fmt: skip
         self._events = {event.id: event for event in table.events}
         self._enums = {enum.name: enum.values for enum in table.enums}
         self._names = names or Names()
         self._event_names = event_names(table)
         self._words = words
+        self._classic = classic
         self._tables: dict[str, NDArray[np.void]] = {}
 
     def template(self, event_id: int, slots: int) -> list[bytes | Render]:
         """What to lay side by side for records of an event with so many data slots."""
         event = self._events.get(event_id, _UNKNOWN)
+        if self._classic and event.name == TIME_NAME and slots:
+            return [_classic_time]
         parts: list[bytes | Render] = [_label(event.arg), self._argument(event.arg)]
         if event is _UNKNOWN:
             parts.append(b" slots:%d" % slots)
@@ -140,6 +149,12 @@ def _signed(values: NDArray[Any]) -> list[Piece]:
     negative = values < 0
     sign = np.where(negative, ord("-"), 0).astype(np.uint8)
     return [sign, *decimal(np.abs(values.astype(np.int64)).astype(np.uint32))]
+
+
+def _classic_time(columns: Columns, rows: Rows) -> list[Piece]:
+    time = field_values(columns, Place(Field("time", FieldType.U64), 0), rows)
+    low = (time & np.uint64(0xFFFFFFFF)).astype(np.uint32)
+    return [b"msb:0x", *hexadecimal(time >> np.uint64(32)), b" lsb(offset):0x", *hexadecimal(low)]
 
 
 def _bytes(place: Place, places: tuple[Place, ...], slots: int) -> Render:

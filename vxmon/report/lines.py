@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Final
 
 import numpy as np
@@ -19,7 +20,7 @@ from vxmon.report.digits import (
     pad_left,
     safe_text,
 )
-from vxmon.report.fields import ArgumentText, Render, class_names, event_names
+from vxmon.report.fields import TIME_NAME, ArgumentText, Render, class_names, event_names
 from vxmon.report.format import DEFAULT_FORMAT, Code, parse_format
 from vxmon.trace import CAUSES, LOSS_ID, LOSS_NAME, Boot, Chunk, Columns, ticks_to_ns
 
@@ -37,6 +38,7 @@ class LinePrinter:
         losses: the loss intervals that LOSS records number, of dtype LOSS.
         head: what stands before the arguments, see vxmon.report.format.
         words: show data words in hexadecimal too.
+        classic: the TIME event in its 6.x form.
 
     Raises:
         InputError: the format is wrong.
@@ -44,11 +46,12 @@ class LinePrinter:
     """
 
     def __init__(
-        self, losses: NDArray[np.void], head: str = DEFAULT_FORMAT, *, words: bool = False
+        self, losses: NDArray[np.void], head: str = DEFAULT_FORMAT, *, words: bool = False, classic: bool = False
     ) -> None:  # fmt: skip
         self.losses = losses
         self._parts = parse_format(head)
         self._words = words
+        self._classic = classic
         self._boot = -1
         self._head: _Head
         self._arguments: ArgumentText
@@ -65,8 +68,8 @@ class LinePrinter:
 
     def _enter(self, boot: Boot) -> None:
         self._boot = boot.number
-        self._head = _Head(self._parts, boot)
-        self._arguments = ArgumentText(boot.table, boot.names, words=self._words)
+        self._head = _Head(self._parts, boot, classic=self._classic)
+        self._arguments = ArgumentText(boot.table, boot.names, words=self._words, classic=self._classic)
         self._templates = {}
 
     def _block(self, columns: Columns, rows: Rows, late: NDArray[np.bool_] | None) -> NDArray[np.uint8]:
@@ -122,9 +125,10 @@ def _loss_text(loss: np.void) -> bytes:
 class _Head:
     """What stands before the arguments, for the events of one boot."""
 
-    def __init__(self, parts: Sequence[Code | str], boot: Boot) -> None:
+    def __init__(self, parts: Sequence[Code | str], boot: Boot, *, classic: bool) -> None:
         self._names = event_names(boot.table) | {LOSS_ID: LOSS_NAME}
         self._classes = class_names(boot.table) | {LOSS_ID: "CONTROL"}
+        self._unpadded = TIME_NAME if classic else ""
         self._hz = boot.clock_hz
         self._origin = boot.first_time or 0
         self._parts = parts
@@ -153,6 +157,8 @@ class _Head:
         if code.code == "e":
             return code.apply(str(event)).encode()
         names, other = (self._classes, "UNKNOWN") if code.code == "Z" else (self._names, f"EVENT_{event}")
+        if code.code == "z" and names.get(event) == self._unpadded:
+            code = replace(code, width=0)
         return code.apply(safe_text(names.get(event, other)).decode()).encode()
 
     def _microseconds(self, time: NDArray[np.int64]) -> list[Piece]:

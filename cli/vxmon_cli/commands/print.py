@@ -10,6 +10,7 @@ import click
 from vxmon_cli.output import Write, default_sigpipe, open_output
 
 if TYPE_CHECKING:
+    from vxmon.report.lines import LinePrinter
     from vxmon.trace import Trace
 
 __all__ = ["print_events"]
@@ -44,23 +45,23 @@ def print_events(
         raise click.UsageError("which session? Give a FILE, or - for standard input", context)
     from vxmon.report.format import DEFAULT_FORMAT, FORMAT_6
     from vxmon.report.header import incomplete_text
+    from vxmon.report.lines import LinePrinter
     from vxmon.trace import open_trace
 
     default_sigpipe()
     layout = head or (FORMAT_6 if dialect == "6" else DEFAULT_FORMAT)
     with open_trace(paths) as trace, open_output(output) as write:
-        _print(trace, write, layout, verbose=verbose)
+        printer = LinePrinter(trace.facts.losses, layout, words=verbose, classic=dialect == "6")
+        _print(trace, printer, write, verbose=verbose)
         missing = incomplete_text(trace.facts)
     if missing:
         click.echo(f"vxmon: {missing}", err=True)
     context.exit(1 if missing and strict else 0)
 
 
-def _print(trace: Trace, write: Write, layout: str, *, verbose: bool) -> None:
+def _print(trace: Trace, printer: LinePrinter, write: Write, *, verbose: bool) -> None:
     from vxmon.report.header import header_text
-    from vxmon.report.lines import LinePrinter
 
-    printer = LinePrinter(trace.facts.losses, layout, words=verbose)
     chunks = trace.chunks()
     first = next(chunks, None)
     write(header_text(trace.facts, verbose=verbose).encode())
