@@ -8,11 +8,10 @@ measured, and all of them kept) and cannot be bounded; here entries without inte
 
 from __future__ import annotations
 
-import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from vxmon.image.bytesource import MAX_PIECE, printable
+from vxmon.image.bytesource import printable
 from vxmon.image.dwarf_data import (
     ULEB,
     Abbreviation,
@@ -23,21 +22,26 @@ from vxmon.image.dwarf_data import (
     Sections,
     read_abbreviations,
 )
+from vxmon.image.dwarf_units import (
+    LONGEST_NAME,
+    UT_SPLIT_COMPILE,
+    UT_SPLIT_TYPE,
+    UT_TYPE,
+    UnitHead,
+    debug_sections,
+    read_head,
+    text_at,
+)
 from vxmon.image.elf import ElfFile
-from vxmon.image.kinds import SHF_COMPRESSED
-from vxmon.image.model import Section
 
 __all__ = ["Unit", "read_units"]
 
 _STEPS = 10_000_000
-_MAX_INFLATED = 512 << 20
-_LONGEST_NAME = 1024
 _TAG_COMPILE_UNIT, _TAG_VARIABLE, _TAG_PARTIAL_UNIT, _TAG_SKELETON_UNIT = 0x11, 0x34, 0x3C, 0x4A
 _AT_LOCATION, _AT_NAME, _AT_LOW_PC, _AT_HIGH_PC, _AT_COMP_DIR, _AT_RANGES = 0x02, 0x03, 0x11, 0x12, 0x1B, 0x55
 _AT_STR_OFFSETS_BASE, _AT_ADDR_BASE, _AT_RNGLISTS_BASE, _AT_GNU_ADDR_BASE = 0x72, 0x73, 0x74, 0x2133
 _AT_DWO_NAME, _AT_GNU_DWO_NAME = 0x76, 0x2130
 _OP_ADDR, _OP_PIECE, _OP_ADDRX, _OP_GNU_ADDR_INDEX = 0x03, 0x93, 0xA1, 0xFB
-_UT_TYPE, _UT_SPLIT_COMPILE, _UT_SKELETON, _UT_SPLIT_TYPE = 2, 5, 4, 6
 
 
 @dataclass(slots=True)
@@ -50,22 +54,9 @@ class Unit:
     variables: list[int]
 
 
-@dataclass(frozen=True, slots=True)
-class _Head:
-    """A unit's header; ``first`` is where its entries begin, in .debug_info."""
-
-    version: int
-    first: int
-    end: int
-    abbrev: int
-    offset_size: int
-    address_size: int
-    kind: int
-
-
 def read_units(elf: ElfFile) -> list[Unit]:
     """Return the compile units. What is damaged or too much ends the list, which is told in the file's problems."""
-    sections = _sections(elf)
+    sections = debug_sections(elf)
     units: list[Unit] = []
     if not sections.info:
         return units
@@ -77,50 +68,6 @@ def read_units(elf: ElfFile) -> list[Unit]:
     except DwarfError as error:
         elf.warn(f"compile units after number {len(units):,} are missing: {error}")
     return units
-
-
-def _sections(elf: ElfFile) -> Sections:
-    found: dict[str, Section] = {}
-    for section in elf.image.sections:
-        if section.name.startswith((".debug_", ".zdebug_")):
-            found.setdefault(section.name.lstrip(".z"), section)
-    return Sections(*(_bytes(elf, found.get(f"debug_{name}")) for name in Sections._fields))
-
-
-def _bytes(elf: ElfFile, section: Section | None) -> bytes:
-    """Return the contents of a debug section, inflated where it is compressed."""
-    if section is None or section.type == "NOBITS":
-        return b""
-    if section.size > MAX_PIECE:
-        elf.warn(f"{section.name} is larger than what is read")
-        return b""
-    data = elf.source.read(section.offset, section.size)
-    if elf.raw_sections[section.index].flags & SHF_COMPRESSED:
-        head = 24 if elf.bits == 64 else 12
-        kind = int.from_bytes(data[:4], elf.byte_order)
-        return _inflated(elf, section.name, data[head:]) if kind == 1 else _unknown(elf, section.name, kind)
-    if section.name.startswith(".z") and data.startswith(b"ZLIB"):
-        return _inflated(elf, section.name, data[12:])
-    return data
-
-
-def _unknown(elf: ElfFile, name: str, kind: int) -> bytes:
-    what = "zstd" if kind == 2 else f"method {kind}"
-    elf.warn(f"{name} is compressed with {what}, which is not read")
-    return b""
-
-
-def _inflated(elf: ElfFile, name: str, data: bytes) -> bytes:
-    inflater = zlib.decompressobj()
-    try:
-        result = inflater.decompress(data, _MAX_INFLATED)
-    except zlib.error as error:
-        elf.warn(f"{name} cannot be decompressed: {error}")
-        return b""
-    if inflater.unconsumed_tail:
-        elf.warn(f"{name} is larger than {_MAX_INFLATED >> 20} MiB when decompressed")
-        return b""
-    return result
 
 
 class _Walk:
@@ -142,43 +89,21 @@ class _Walk:
         while position < len(self._sections.info):
             self._budget.spend()
             start = position
-            head = self._head(start)
+            head = read_head(self._sections.info, start, self._order)
             position = head.end
-            if head.kind in (_UT_TYPE, _UT_SPLIT_TYPE, _UT_SPLIT_COMPILE):
+            if head.kind in (UT_TYPE, UT_SPLIT_TYPE, UT_SPLIT_COMPILE):
                 continue
             unit = self._unit(head, start)
             if unit is not None:
                 yield unit
 
-    def _head(self, position: int) -> _Head:
-        info = self._sections.info
-        cursor = Cursor(info, position, len(info), self._order)
-        length, offset_size = cursor.number(4), 4
-        if length == 0xFFFFFFFF:
-            length, offset_size = cursor.number(8), 8
-        end = cursor.position + length
-        if end > len(info):
-            raise DwarfError("a unit ends past the end of .debug_info")
-        version = cursor.number(2)
-        if not 2 <= version <= 5:
-            raise DwarfError(f"DWARF version {version} is not known")
-        kind = 1
-        if version == 5:
-            kind, address_size, abbrev = cursor.number(1), cursor.number(1), cursor.number(offset_size)
-            cursor.skip(8 if kind in (_UT_SKELETON, _UT_SPLIT_COMPILE) else 0)
-        else:
-            abbrev, address_size = cursor.number(offset_size), cursor.number(1)
-        if address_size not in (1, 2, 4, 8):
-            raise DwarfError(f"addresses of {address_size} bytes")
-        return _Head(version, cursor.position, end, abbrev, offset_size, address_size, kind)
-
-    def _abbreviations(self, head: _Head) -> dict[int, Abbreviation]:
+    def _abbreviations(self, head: UnitHead) -> dict[int, Abbreviation]:
         key = (head.abbrev, head.address_size, head.offset_size, head.version)
         if key not in self._tables:
             self._tables[key] = read_abbreviations(self._sections.abbrev, key[0], key[1:], self._order, self._budget)
         return self._tables[key]
 
-    def _unit(self, head: _Head, start: int) -> Unit | None:
+    def _unit(self, head: UnitHead, start: int) -> Unit | None:
         table = self._abbreviations(head)
         cursor = Cursor(self._sections.info, head.first, head.end, self._order)
         if cursor.position == cursor.end:
@@ -259,7 +184,7 @@ def _location(cursor: Cursor, shape: Abbreviation) -> bytes:
 class _UnitValues:
     """The attributes of a unit's first entry, and what is needed to understand them."""
 
-    def __init__(self, head: _Head, sections: Sections, order: str, budget: Budget) -> None:
+    def __init__(self, head: UnitHead, sections: Sections, order: str, budget: Budget) -> None:
         self._head = head
         self._sections = sections
         self._order = order
@@ -282,16 +207,16 @@ class _UnitValues:
     def text(self, attribute: int) -> str:
         """Return a string attribute; empty where there is none that can be read."""
         if attribute in self._strings:
-            return printable(self._strings[attribute], _LONGEST_NAME)
+            return printable(self._strings[attribute], LONGEST_NAME)
         form, value = self._values.get(attribute, (0, 0))
         if form == Form.STRP:
-            return _string(self._sections.str, value)
+            return text_at(self._sections.str, value)
         if form == Form.LINE_STRP:
-            return _string(self._sections.line_str, value)
+            return text_at(self._sections.line_str, value)
         if form in (Form.STRX, Form.STRX1, Form.STRX2, Form.STRX3, Form.STRX4):
             base = self._values.get(_AT_STR_OFFSETS_BASE, (0, 0))[1]
             size = self._head.offset_size
-            return _string(self._sections.str, self._at(self._sections.str_offsets, base + value * size, size))
+            return text_at(self._sections.str, self._at(self._sections.str_offsets, base + value * size, size))
         return ""
 
     def address(self, place: bytes) -> int | None:
@@ -410,8 +335,3 @@ def _read_aranges(data: bytes, order: str, budget: Budget) -> dict[int, list[tup
                 spans.setdefault(unit, []).append((address, address + extent))
         position = max(end, cursor.position)
     return spans
-
-
-def _string(data: bytes, offset: int) -> str:
-    end = data.find(b"\0", offset, offset + _LONGEST_NAME + 1)
-    return printable(data[offset : end if end >= 0 else offset + _LONGEST_NAME], _LONGEST_NAME)
