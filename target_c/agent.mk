@@ -33,7 +33,7 @@ $(BUILD)/posix/obj/$(1)/$(AGENT)/%.o: $(AGENT)/%.c
 
 $(BUILD)/posix/obj/$(1)/%.o: %.c
 	@mkdir -p $$(@D)
-	$(HOST_CC) $$(C_WARNINGS) -O2 -g $(2) $$(POSIX_CPPFLAGS) -I$(AGENT) -MMD -MP -c $$< -o $$@
+	$(HOST_CC) $$(C_WARNINGS) -O2 -g $(2) $$(POSIX_CPPFLAGS) -I$(AGENT) -I$(POSIX) -MMD -MP -c $$< -o $$@
 
 -include $$(POSIX_OBJECTS_$(1):.o=.d)
 endef
@@ -56,6 +56,8 @@ $(eval $(call posix_program,vxm-posix-target,plain,$(addprefix $(POSIX)/,target_
 
 $(eval $(call posix_program,vxm-sim,san,$(POSIX)/sim_main.c))
 $(eval $(call posix_program,vxm-sim-smp,smp,$(POSIX)/sim_main.c))
+
+$(eval $(call posix_program,fuzz-agent,san,tests/fuzz/fuzz_agent.c))
 
 .PHONY: agent-all
 agent-all: $(AGENT_PROGRAMS)
