@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -248,3 +249,13 @@ def test_the_module_inside_a_config_record(tmp_path: Path) -> None:
 def test_a_foreign_root(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"module.xml:1: the root is 'html', not Module"):
         load(tmp_path, "<html/>")
+
+
+def test_the_demo_module() -> None:
+    """What the demo promises: a major frame of 20 ms, 10 % of it SPARE, two adjacent windows of one partition."""
+    module = load_module(Path(__file__).parents[2] / "target_c" / "partitions" / "module.xml")
+    assert module.problems == ()
+    schedule = module.initial_schedule
+    assert (schedule.major_frame_ns, schedule.spare_ns) == (20_000_000, 2_000_000)
+    assert any(a.partition == b.partition for a, b in pairwise(schedule.windows))
+    assert all(p.required_memory for p in module.partitions)
