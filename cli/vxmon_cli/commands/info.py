@@ -25,14 +25,14 @@ def info(context: click.Context, files: tuple[str, ...], form: str, *, strict: b
     from vxmon.report.header import incomplete_text
     from vxmon.report.info import info_blocks, info_document
     from vxmon.trace import open_trace
-    from vxmon_cli.render import show
+    from vxmon_cli.render import show, write_text
 
     default_sigpipe()
     with open_trace(files) as trace:
         document = info_document(trace.facts, trace.count_events())
         missing = incomplete_text(trace.facts)
     if form == "json":
-        click.echo(json.dumps(document, indent=2))
+        write_text(json.dumps(document, indent=2) + "\n")
     else:
         show(info_blocks(document))
     if missing:
