@@ -1,0 +1,352 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A capture from start to end: connect, learn what the target offers, record, stop, fetch the rest."""
+
+from __future__ import annotations
+
+import contextlib
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Final
+
+from vxmon.errors import TargetError
+from vxmon.link.client import Client
+from vxmon.link.machine import Control
+from vxmon.link.selection import select_events
+from vxmon.session import Recorder
+from vxmon.wire.events import TABLES, shipped_table
+from vxmon.wire.types import (
+    Bye,
+    EventTable,
+    InfoRequest,
+    Result,
+    RunConfig,
+    Scenario,
+    Start,
+    Started,
+    Stop,
+    TablesRequest,
+    TargetInfo,
+)
+
+__all__ = ["Capture", "Limits", "Plan", "Status", "Summary"]
+
+_TABLE_WAIT_S: Final = 3.0
+_STATUS_S: Final = 0.5
+# The rest of a run is waited for as long as something still arrives.
+_DRAIN_QUIET_S: Final = 4.0
+_RESTARTS: Final = 100
+_TARGET_CAUSES: Final = ("overwritten", "full", "exhausted")
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """When to stop; 0: never. ``size`` in bytes of the session."""
+
+    seconds: float = 0.0
+    events: int = 0
+    size: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What to record and how. ``config.events`` is filled in from ``only`` and ``without``."""
+
+    config: RunConfig
+    only: Sequence[str] = ()
+    without: Sequence[str] = ()
+    limits: Limits = field(default_factory=Limits)
+    scenario: str = ""
+    connect_seconds: float = 4.6
+
+
+@dataclass(frozen=True, slots=True)
+class Status:
+    """Where a capture stands. ``fill`` is the part of the target's units in use, 0-1; ``rate`` in events/s."""
+
+    seconds: float
+    events: int
+    rate: float
+    lost: int
+    fill: float
+    size: int
+
+
+@dataclass(slots=True)
+class Summary:
+    """What became of a capture, summed over its runs.
+
+    ``recorded`` is None when the target did not tell. ``lost`` is by cause; ``incomplete`` says why the end is not
+    known, "" when it is.
+    """
+
+    recorded: int | None = 0
+    delivered: int = 0
+    lost: dict[str, int] = field(default_factory=dict)
+    blocks: int = 0
+    datagrams: int = 0
+    duplicates: int = 0
+    resends: int = 0
+    corrupt: int = 0
+    socket_drops: int = 0
+    seconds: float = 0.0
+    incomplete: str = ""
+
+    @property
+    def lost_records(self) -> int:
+        """All causes together."""
+        return sum(self.lost.values())
+
+
+class Capture:
+    """Records one session from a target.
+
+    ``open_recorder`` is called when the target has agreed to record, so that a capture that never begins touches no
+    file. ``observe`` is called about twice a second, ``tell`` with sentences for the user.
+    """
+
+    def __init__(
+        self,
+        client: Client,
+        plan: Plan,
+        open_recorder: Callable[[TargetInfo], Recorder],
+        tell: Callable[[str], None],
+        observe: Callable[[Status], None] | None = None,
+    ) -> None:
+        self.summary = Summary()
+        self._client = client
+        self._link = client.link
+        self._plan = plan
+        self._open_recorder = open_recorder
+        self._tell = tell
+        self._observe = observe
+        self._recorder: Recorder | None = None
+        self._config = plan.config
+        self._stop = False
+        self._begun = 0.0
+        self._events_before = 0
+        self._last_status = (0.0, 0)
+        self._restarts = 0
+
+    def stop(self) -> None:
+        """End the capture in good order; may be called from a signal handler."""
+        self._stop = True
+
+    @property
+    def begun(self) -> bool:
+        """True when recording has started."""
+        return self._begun > 0
+
+    # ------------------------------------------------------------ the whole
+
+    def run(self) -> Summary:
+        """Capture until a limit, a stop, or the end of the run.
+
+        Raises:
+            InputError: an event or class that the target does not have.
+            TargetError: the target does not answer or refuses.
+            OutputError: the session could not be written; the target was stopped.
+
+        """
+        client = self._client
+        client.connect(self._plan.connect_seconds)
+        info = self._learn()
+        self._scenario()
+        self._recorder = self._open_recorder(info)
+        try:
+            client.record(self._recorder)
+            self._start()
+            self._go_on()
+            self._finish_run()
+        except BaseException:
+            self._recorder.close()
+            raise
+        self._close()
+        if client.output_error is not None:
+            raise client.output_error
+        return self.summary
+
+    def _learn(self) -> TargetInfo:
+        """Target information and event table; the events to record follow from them."""
+        info = self._client.demand(InfoRequest()).body
+        if not isinstance(info, TargetInfo):
+            raise TargetError(f"{self._client.name}: no target information in the reply")
+        table = self._table(info)
+        events = select_events(table, info.offered, self._plan.only, self._plan.without)
+        self._config = replace(self._plan.config, events=events)
+        return info
+
+    def _table(self, info: TargetInfo) -> EventTable:
+        self._link.table = None
+        self._client.demand(TablesRequest())
+        self._client.wait(lambda: self._link.table is not None, _TABLE_WAIT_S)
+        table = self._link.table or shipped_table(info.table_fingerprint) or TABLES.get(info.os_release)
+        if table is None:
+            raise TargetError(f"{self._client.name}: the target does not send its event table")
+        return table
+
+    def _scenario(self) -> None:
+        if self._plan.scenario:
+            self._client.demand(Scenario(self._plan.scenario))
+
+    def _start(self) -> None:
+        reply = self._client.call(Start(self._config))
+        if reply.result == Result.STATE:
+            self._tell("the target was already recording; that run is stopped")
+            self._client.demand(Stop())
+            reply = self._client.call(Start(self._config))
+        if reply.result != Result.OK or not isinstance(reply.body, Started):
+            raise TargetError(f"{self._client.name}: start refused: {reply.text or reply.result.name.lower()}")
+        self._begun = self._begun or time.monotonic()
+
+    # ------------------------------------------------------------ while it runs
+
+    def _go_on(self) -> None:
+        while not self._is_over():
+            self._client.pump()
+            self._tell_notes()
+            self._show()
+            self._recover()
+
+    def _is_over(self) -> bool:
+        limits = self._plan.limits
+        if self._stop or self._client.output_error is not None or self._link.end is not None:
+            return True
+        if self._ended_by_itself():
+            return True
+        if limits.seconds and time.monotonic() - self._begun >= limits.seconds:
+            return True
+        if limits.events and self._events() >= limits.events:
+            return True
+        return bool(limits.size and self._recorder and self._recorder.size + self._held_bytes() >= limits.size)
+
+    def _ended_by_itself(self) -> bool:
+        beat = self._link.heartbeat
+        return bool(beat and self._link.run and beat.run == self._link.run and not beat.running)
+
+    def _events(self) -> int:
+        return self._events_before + self._link.delivered
+
+    def _held_bytes(self) -> int:
+        """About what the target still holds; it will be fetched after the stop."""
+        slots = self._config.unit_slots or 1024
+        return sum(8 * slots * state.units_used for state in self._link.states.values())
+
+    def _recover(self) -> None:
+        link = self._link
+        if link.control is Control.BUSY:
+            raise TargetError(f"{self._client.name}: another host has taken control of the target")
+        if link.control is Control.SILENT:
+            link.connect(time.monotonic_ns())
+        if link.control is Control.HELD and not link.run:
+            self._restart()
+
+    def _restart(self) -> None:
+        """After a reboot: the new boot is recorded too, in the same session."""
+        self._restarts += 1
+        if self._restarts > _RESTARTS:
+            raise TargetError(f"{self._client.name}: the target was restarted more than {_RESTARTS} times")
+        self._account("restarted")
+        try:
+            self._start()
+        except TargetError as error:
+            self._tell(str(error))
+
+    def _tell_notes(self) -> None:
+        notes, self._link.notes = self._link.notes, []
+        for note in notes:
+            self._tell(note)
+
+    def _show(self) -> None:
+        now = time.monotonic()
+        before, events_before = self._last_status
+        if self._observe is None or now - before < _STATUS_S:
+            return
+        events = self._events()
+        rate = (events - events_before) / (now - before) if before else 0.0
+        self._last_status = (now, events)
+        states = self._link.states.values()
+        units = sum(state.units for state in states)
+        fill = sum(state.units_used for state in states) / units if units else 0.0
+        size = self._recorder.size if self._recorder else 0
+        self._observe(Status(now - self._begun, events, rate, sum(s.losses.total for s in states), fill, size))
+
+    # ------------------------------------------------------------ the end
+
+    def _finish_run(self) -> None:
+        self.summary.seconds = time.monotonic() - self._begun
+        self._stop_target()
+        if self._client.output_error is None and self._link.end is not None:
+            self._drain()
+        self._tell_notes()
+        self._account("")
+
+    def _stop_target(self) -> None:
+        if self._link.end is not None or not self._link.run:
+            return
+        try:
+            reply = self._client.call(Stop())
+        except TargetError as error:
+            self.summary.incomplete = str(error)
+            return
+        if reply.result == Result.STATE:
+            # It has stopped by itself; the end comes by its channel, or not at all.
+            self._client.wait(lambda: self._link.end is not None, 1.0)
+        elif reply.result != Result.OK:
+            self.summary.incomplete = f"stop refused: {reply.text or reply.result.name.lower()}"
+
+    def _drain(self) -> None:
+        """Fetch what the target still holds, as long as something arrives."""
+        link = self._link
+        blocks, since = link.blocks, time.monotonic()
+        while not link.drained and self._client.output_error is None:
+            self._client.pump()
+            self._show()
+            if link.blocks != blocks:
+                blocks, since = link.blocks, time.monotonic()
+            elif time.monotonic() - since > _DRAIN_QUIET_S:
+                self._tell("the rest of the run did not arrive")
+                return
+
+    def _account(self, incomplete: str) -> None:
+        """Add the figures of the run that ended."""
+        link, summary = self._link, self.summary
+        summary.delivered += link.delivered
+        summary.blocks += link.blocks
+        summary.duplicates += link.duplicates
+        summary.incomplete = summary.incomplete or incomplete
+        self._events_before += link.delivered
+        states = list(link.states.values())
+        recorded = sum(state.recorded for state in states)
+        causes = {cause: sum(getattr(state.losses, cause) for state in states) for cause in _TARGET_CAUSES}
+        rest = max(recorded - link.delivered - sum(causes.values()), 0)
+        causes["link" if link.end is not None else "pending"] = rest
+        for cause, count in causes.items():
+            if count:
+                summary.lost[cause] = summary.lost.get(cause, 0) + count
+        if summary.recorded is not None and (link.end is not None or not link.run):
+            summary.recorded += recorded
+        elif link.end is None:
+            summary.recorded = None
+            summary.incomplete = summary.incomplete or "the target did not tell the end of the run"
+        link.delivered = link.blocks = link.duplicates = 0
+        link.states.clear()
+
+    def _close(self) -> None:
+        """Say goodbye and close the session."""
+        client, summary = self._client, self.summary
+        if self._link.control is Control.HELD and not self._link.lost:
+            # All is stored; without an answer the target frees itself when our heartbeat is missed.
+            with contextlib.suppress(TargetError):
+                client.call(Bye())
+        beat = self._link.heartbeat
+        summary.resends = beat.link.resent if beat else 0
+        summary.corrupt = client.corrupt
+        summary.datagrams = client.receiver.received
+        summary.socket_drops = client.receiver.dropped
+        if self._recorder is None:
+            return
+        if client.output_error is None:
+            self._recorder.finish(client.receiver.received, client.receiver.dropped)
+        else:
+            self._recorder.close()

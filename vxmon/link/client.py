@@ -1,0 +1,241 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The UDP client: moves datagrams between socket, session and protocol."""
+
+from __future__ import annotations
+
+import secrets
+import time
+from collections.abc import Callable
+from typing import Final, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from vxmon.errors import OutputError, TargetError
+from vxmon.link.machine import Control, HostLink
+from vxmon.link.receiver import STRIDE, Received, Receiver, open_socket
+from vxmon.session import Endpoint, Recorder
+from vxmon.wire.bulk import block_datagrams, scan_blocks
+from vxmon.wire.types import Channel, Reply, Request, Result
+
+__all__ = ["Client", "Watch"]
+
+_FLUSH_NS: Final = 250_000_000
+_LONGEST_WAIT_S: Final = 0.1
+# Batches handled before the protocol gets its turn.
+_BATCHES_A_TURN: Final = 16
+# Datagrams kept while the session is not open yet.
+_MAX_EARLY: Final = 1000
+# Place of the channel in a header (SPEC section 1).
+_CHANNEL_AT: Final = 6
+
+
+class Watch(Protocol):
+    """Asked again and again while the client waits; may raise to end the wait."""
+
+    def __call__(self) -> None:
+        """Return, or raise."""
+
+
+class Client:
+    """One target over UDP.
+
+    Until :meth:`record` is called datagrams are kept in memory; from then on everything received and sent is stored.
+    ``output_error`` is set when the session takes no more; reception goes on, nothing is acknowledged any more.
+
+    Raises:
+        TargetError: there is no way to the target.
+
+    """
+
+    def __init__(self, host: str, port: int, watch: Watch = lambda: None) -> None:
+        self.name = f"{host}:{port}"
+        self._socket, self.buffer_bytes = open_socket(host, port)
+        self.link = HostLink(secrets.randbelow(1 << 30) + 1, time.monotonic_ns())
+        self.receiver = Receiver(self._socket)
+        self.output_error: OutputError | None = None
+        self.corrupt = 0
+        self.sent = 0
+        self._watch = watch
+        self._host = _endpoint(self._socket.getsockname())
+        self._target = _endpoint(self._socket.getpeername())
+        self._recorder: Recorder | None = None
+        self._early: list[tuple[int, bool, bytes]] = []
+        self._next_flush = 0
+        self.receiver.start()
+
+    def close(self) -> None:
+        """End reception and close the socket."""
+        self.receiver.stop()
+        self._socket.close()
+
+    def record(self, recorder: Recorder) -> None:
+        """Store datagrams from now on, and those that were kept so far."""
+        self._recorder = recorder
+        early, self._early = self._early, []
+        self._guard(lambda: self._store_early(early))
+
+    def _store_early(self, early: list[tuple[int, bool, bytes]]) -> None:
+        for stamp, outgoing, data in early:
+            self._add(stamp, data, outgoing=outgoing)
+
+    def _add(self, stamp: int, data: bytes, *, outgoing: bool) -> None:
+        if self._recorder is not None:
+            ends = (self._host, self._target) if outgoing else (self._target, self._host)
+            self._recorder.add(stamp, *ends, data)
+        elif len(self._early) < _MAX_EARLY:
+            self._early.append((stamp, outgoing, data))
+
+    def _guard(self, work: Callable[[], None]) -> bool:
+        """Do work that stores; when the session takes no more, note it once and go on without."""
+        if self.output_error is not None:
+            return False
+        try:
+            work()
+        except OutputError as error:
+            self.output_error = error
+            return False
+        return True
+
+    # ------------------------------------------------------------ one turn
+
+    def pump(self) -> None:
+        """Wait shortly for datagrams; store them, feed the protocol, send what is due.
+
+        Raises:
+            TargetError: the socket failed, or the watch says that the target is gone.
+
+        """
+        self._watch()
+        now = time.monotonic_ns()
+        wait = min(max(self.link.due(now) - now, 0) / 1e9, _LONGEST_WAIT_S)
+        batch = self.receiver.take(wait)
+        for _ in range(_BATCHES_A_TURN):
+            if batch is None:
+                break
+            self._take(batch)
+            self.receiver.give_back(batch)
+            batch = self.receiver.take(0)
+        if batch is not None:
+            self._take(batch)
+            self.receiver.give_back(batch)
+        if self.receiver.failure:
+            raise TargetError(f"{self.name}: reception failed: {self.receiver.failure}")
+        self._send_due()
+
+    def _send_due(self) -> None:
+        now = time.monotonic_ns()
+        for data in self.link.poll(now):
+            self._send(data)
+        if self._recorder is not None and now >= self._next_flush:
+            self._next_flush = now + _FLUSH_NS
+            self._guard(self._recorder.flush)
+
+    def _send(self, data: bytes) -> None:
+        stamp = time.time_ns()
+        try:
+            self._socket.send(data)
+        except (ConnectionRefusedError, BlockingIOError):
+            pass  # told by the receiver, or as good as lost on the way
+        except OSError as error:
+            raise TargetError(f"{self.name}: cannot send: {error.strerror}") from error
+        self.sent += 1
+        self._guard(lambda: self._add(stamp, data, outgoing=True))
+
+    def _take(self, batch: Received) -> None:
+        slots, lengths = batch.slots, batch.lengths
+        offsets = np.arange(len(lengths), dtype=np.int64) * STRIDE
+        flat = np.ascontiguousarray(slots).reshape(-1)
+        blocks = block_datagrams(flat, offsets, lengths)
+        stored = self._store(batch)
+        now = time.monotonic_ns()
+        # A reply to a start goes before the blocks of its run, and all that tells of blocks behind them.
+        others = np.flatnonzero(~blocks)
+        replies = slots[others, _CHANNEL_AT] == Channel.REPLY
+        self._receive(batch, others[replies], now)
+        which = np.flatnonzero(blocks)
+        if len(which) and stored:
+            scan = scan_blocks(flat, offsets[which], lengths[which])
+            valid = scan.kind == 0
+            self.corrupt += int((~valid).sum())
+            self.link.stored(scan.rows[valid], now)
+        self._receive(batch, others[~replies], now)
+
+    def _receive(self, batch: Received, which: NDArray[np.intp], now: int) -> None:
+        for number in which.tolist():
+            self.link.receive(batch.slots[number, : batch.lengths[number]].tobytes(), now)
+
+    def _store(self, batch: Received) -> bool:
+        recorder = self._recorder
+        if recorder is None:
+            for stamp, row, length in zip(batch.times.tolist(), batch.slots, batch.lengths.tolist(), strict=True):
+                self._add(stamp, row[:length].tobytes(), outgoing=False)
+            return False
+        return self._guard(
+            lambda: recorder.add_batch(batch.times, self._target, self._host, batch.slots, batch.lengths)
+        )
+
+    # ------------------------------------------------------------ whole steps
+
+    def connect(self, seconds: float) -> None:
+        """Get control of the target, trying for that long.
+
+        Raises:
+            TargetError: it does not answer, or another host controls it.
+
+        """
+        give_up = time.monotonic() + seconds
+        self.link.connect(time.monotonic_ns())
+        while self.link.control is not Control.HELD:
+            self.pump()
+            if self.link.control is Control.BUSY:
+                raise TargetError(f"{self.name}: another host controls this target; try again when it has ended")
+            if time.monotonic() > give_up:
+                raise TargetError(f"{self.name}: {self._why_silent()}")
+            if self.link.control is Control.SILENT:
+                self.link.connect(time.monotonic_ns())
+
+    def _why_silent(self) -> str:
+        if self.link.refused:
+            kinds = ", ".join(sorted(self.link.refused))
+            return f"what answers is no vxmon target, or of another version (refused: {kinds})"
+        if self.receiver.refused:
+            return "the target does not answer: nothing listens on this port"
+        return "the target does not answer; is it running, and is the address right?"
+
+    def call(self, body: Request) -> Reply:
+        """Send a command and wait for its reply, whatever its result.
+
+        Raises:
+            TargetError: there is no reply.
+
+        """
+        pending = self.link.request(body, time.monotonic_ns())
+        while not pending.done:
+            self.pump()
+        if pending.reply is None:
+            raise TargetError(f"{self.name}: {type(body).__name__.lower()}: {pending.failure}")
+        return pending.reply
+
+    def demand(self, body: Request) -> Reply:
+        """Like :meth:`call`; a refusal is an error too."""
+        reply = self.call(body)
+        if reply.result != Result.OK:
+            raise TargetError(
+                f"{self.name}: {type(body).__name__.lower()} refused: {reply.text or reply.result.name.lower()}"
+            )
+        return reply
+
+    def wait(self, until: Callable[[], bool], seconds: float) -> bool:
+        """Go on until something is true; false when it was not within that time."""
+        give_up = time.monotonic() + seconds
+        while not until():
+            if time.monotonic() > give_up:
+                return False
+            self.pump()
+        return True
+
+
+def _endpoint(address: tuple[str, int]) -> Endpoint:
+    octets = [int(part) for part in address[0].split(".")]
+    return Endpoint(int.from_bytes(bytes(octets), "big"), address[1])

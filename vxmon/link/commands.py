@@ -1,0 +1,99 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Commands on their way: request ids, repetition with back-off, giving up (SPEC section 5). Pure; times in ns."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+from vxmon.wire.control import encode_command
+from vxmon.wire.types import Command, Reply, Request
+
+__all__ = ["BACK_OFF_MS", "Pending", "Requester"]
+
+_MS: Final = 1_000_000
+# A command is repeated after each of these times; after the last one more of its length, it is given up.
+BACK_OFF_MS: Final = (200, 400, 800, 1600)
+_MAX_REQUEST: Final = 0xFFFFFFFF
+
+
+@dataclass(slots=True)
+class Pending:
+    """A command without its reply yet. ``reply`` comes, or ``failure`` says in words why none will."""
+
+    command: Command
+    payload: bytes
+    due: int
+    tries: int = 0
+    reply: Reply | None = None
+    failure: str = ""
+
+    @property
+    def done(self) -> bool:
+        """True when the reply is there, or none will come."""
+        return self.reply is not None or bool(self.failure)
+
+
+class Requester:
+    """Keeps one command at a time on its way; others wait their turn, so that request ids grow at the target.
+
+    ``first`` is the first request id, 1 or more.
+    """
+
+    def __init__(self, first: int) -> None:
+        self._next = first
+        self._queue: list[Pending] = []
+        self.repeated = 0
+
+    def submit(self, body: Request, now: int) -> Pending:
+        """Send a request as soon as those before it are answered.
+
+        Raises:
+            WireError: a value in it is outside its limits.
+
+        """
+        command = Command(self._next, body)
+        pending = Pending(command, encode_command(command), now)
+        self._next = self._next + 1 if self._next < _MAX_REQUEST else 1
+        self._queue.append(pending)
+        return pending
+
+    def take(self, reply: Reply, now: int) -> Pending | None:
+        """Match a reply; returns its command, None for a late duplicate or a stranger's."""
+        if not self._queue or self._queue[0].command.request != reply.request:
+            return None
+        pending = self._queue.pop(0)
+        pending.reply = reply
+        if self._queue:
+            self._queue[0].due = now
+        return pending
+
+    def poll(self, now: int) -> list[bytes]:
+        """Payloads to send now."""
+        while self._queue:
+            pending = self._queue[0]
+            if now < pending.due:
+                return []
+            if pending.tries > len(BACK_OFF_MS):
+                pending.failure = f"no answer to {pending.tries} requests"
+                self._queue.pop(0)
+                if self._queue:
+                    self._queue[0].due = now
+                continue
+            wait = BACK_OFF_MS[min(pending.tries, len(BACK_OFF_MS) - 1)]
+            self.repeated += pending.tries > 0
+            pending.tries += 1
+            pending.due = now + wait * _MS
+            return [pending.payload]
+        return []
+
+    def fail_all(self, why: str) -> None:
+        """Give up everything, for instance after a reboot."""
+        for pending in self._queue:
+            pending.failure = why
+        self._queue.clear()
+
+    @property
+    def due(self) -> int | None:
+        """When :meth:`poll` has something to do; None: nothing waits."""
+        return self._queue[0].due if self._queue else None

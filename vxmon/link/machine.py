@@ -1,0 +1,345 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The host's end of the protocol (SPEC sections 5-7) as a state machine without I/O. Times are ns of one clock.
+
+Datagrams go in by :meth:`HostLink.receive` and :meth:`HostLink.stored`, those to be sent come out of
+:meth:`HostLink.poll`. What happened is in the attributes and in ``notes``.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from enum import Enum
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from vxmon.errors import WireError
+from vxmon.link.acks import StreamTracker
+from vxmon.link.commands import Pending, Requester
+from vxmon.wire.control import decode_reply
+from vxmon.wire.datagram import decode_datagram, encode_datagram
+from vxmon.wire.reassembly import Reassembler
+from vxmon.wire.status import decode_end, decode_target_heartbeat, encode_ack, encode_host_heartbeat
+from vxmon.wire.tables import decode_table
+from vxmon.wire.types import (
+    Ack,
+    Bye,
+    Channel,
+    Datagram,
+    End,
+    EventTable,
+    Header,
+    Hello,
+    HostHeartbeat,
+    Reply,
+    Request,
+    Result,
+    Started,
+    StreamState,
+    TargetHeartbeat,
+    TargetInfo,
+)
+
+__all__ = ["Control", "HostLink"]
+
+_MS: Final = 1_000_000
+_HEARTBEAT: Final = 1000 * _MS
+_LOST: Final = 3000 * _MS
+_ACK_FASTEST: Final = 20 * _MS
+# While something is missing and nothing arrives, the target is reminded this often.
+_ACK_REMINDER: Final = 40 * _MS
+# Blocks that were cut and not seen this long after the last arrival are asked for.
+_TAIL_WAIT: Final = 60 * _MS
+_MAX_NOTES: Final = 100
+
+
+class Control(Enum):
+    """Whether this host controls the target."""
+
+    NONE = "none"
+    ASKING = "asking"
+    HELD = "held"
+    BUSY = "busy"
+    SILENT = "silent"
+
+
+class HostLink:
+    """One host, one target.
+
+    ``boot`` is the target's boot id, 0 before it is heard. ``run`` is the run whose blocks are acknowledged, 0: none.
+    ``delivered`` counts its records in distinct valid blocks, ``duplicates`` blocks that came again. ``notes`` are
+    sentences for the user, oldest first; the caller takes them out.
+    """
+
+    def __init__(self, first_request: int, now: int) -> None:
+        self.boot = 0
+        self.control = Control.NONE
+        self.info: TargetInfo | None = None
+        self.table: EventTable | None = None
+        self.heartbeat: TargetHeartbeat | None = None
+        self.end: End | None = None
+        self.all_sent = False
+        self.run = 0
+        self.one_way = False
+        self.delivered = 0
+        self.blocks = 0
+        self.duplicates = 0
+        self.reboots = 0
+        self.lost = False
+        self.notes: list[str] = []
+        self.refused: Counter[str] = Counter()
+        self.trackers: dict[int, StreamTracker] = {}
+        self.states: dict[int, StreamState] = {}
+        self._requests = Requester(first_request)
+        self._hello: Pending | None = None
+        self._reassembler = Reassembler()
+        self._sequences: Counter[int] = Counter()
+        self._old_boots: set[int] = set()
+        self._heard = now
+        self._next_heartbeat = now
+        self._next_ack = now
+        self._ack_wanted = False
+        self._last_block = now
+
+    # ------------------------------------------------------------ what the caller wants
+
+    def connect(self, now: int) -> None:
+        """Ask for control; ``control`` tells the outcome."""
+        self.control = Control.ASKING
+        self._hello = self._requests.submit(Hello(0), now)
+
+    def request(self, body: Request, now: int) -> Pending:
+        """Send a command; watch what is returned."""
+        return self._requests.submit(body, now)
+
+    def follow(self, run: int, *, one_way: bool) -> None:
+        """Count and acknowledge the blocks of a run from now on; the reply to a start does this by itself."""
+        self.run = run
+        self.one_way = one_way
+        self.end = None
+        self.all_sent = False
+        self.trackers.clear()
+        self.states.clear()
+        self.delivered = self.blocks = self.duplicates = 0
+
+    @property
+    def repeated(self) -> int:
+        """Commands that had to be sent again."""
+        return self._requests.repeated
+
+    # ------------------------------------------------------------ what comes in
+
+    def receive(self, data: bytes, now: int) -> None:
+        """Take a datagram that is no block."""
+        try:
+            datagram = decode_datagram(data)
+            if datagram.header.boot and not self._is_current(datagram.header.boot, now):
+                return
+            payload = self._reassembler.add(datagram, now)
+            if payload is not None:
+                self._dispatch(datagram, payload, now)
+        except WireError as error:
+            self.refused[error.kind] += 1
+
+    def stored(self, rows: NDArray[np.void], now: int) -> None:
+        """Take valid blocks (rows of :data:`vxmon.wire.bulk.BLOCK_ROW`) after they were written to the session."""
+        if not len(rows):
+            return
+        boot = int(rows["boot"][-1])
+        if not self._is_current(boot, now):
+            return
+        ours = rows[(rows["boot"] == boot) & (rows["run"] == self.run)] if self.run else rows[:0]
+        for stream in np.unique(ours["stream"]).tolist():
+            some = ours[ours["stream"] == stream]
+            new = self._tracker(stream).store(some["sequence"])
+            self.delivered += int(some["count"][new].sum())
+            self.blocks += int(new.sum())
+            self.duplicates += len(new) - int(new.sum())
+        if len(ours):
+            self._ack_wanted = True
+            self._last_block = now
+
+    def _tracker(self, stream: int) -> StreamTracker:
+        return self.trackers.setdefault(stream, StreamTracker(stream))
+
+    def _is_current(self, boot: int, now: int) -> bool:
+        """Note that the target lives; false for a datagram from before its last reboot."""
+        if boot in self._old_boots:
+            return False
+        if self.boot and boot != self.boot:
+            self._reboot(boot, now)
+        self.boot = boot
+        self._heard = now
+        if self.lost:
+            self.lost = False
+            self._note("the target is heard again")
+            if self.control is Control.HELD:
+                self.connect(now)
+        return True
+
+    def _reboot(self, boot: int, now: int) -> None:
+        self._note(f"the target was restarted (boot {self.boot:08x}, now {boot:08x})")
+        self._old_boots.add(self.boot)
+        self.reboots += 1
+        self.run = 0
+        self.info = self.heartbeat = None
+        self._requests.fail_all("the target was restarted")
+        if self.control in (Control.HELD, Control.ASKING):
+            self.boot = boot
+            self.connect(now)
+
+    def _note(self, text: str) -> None:
+        if len(self.notes) < _MAX_NOTES:
+            self.notes.append(text)
+
+    def _dispatch(self, datagram: Datagram, payload: bytes, now: int) -> None:
+        match datagram.header.channel:
+            case Channel.REPLY:
+                self._take_reply(decode_reply(payload), now)
+            case Channel.HEARTBEAT if datagram.header.boot:
+                self._take_heartbeat(decode_target_heartbeat(payload))
+            case Channel.TABLE:
+                table = decode_table(payload)
+                if isinstance(table, EventTable):
+                    self.table = table
+                elif isinstance(table, TargetInfo):
+                    self.info = table
+            case Channel.END:
+                end = decode_end(payload)
+                self._take_end(end)
+                self.all_sent = self.all_sent or (end.run == self.run != 0)
+            case _:
+                self.refused["channel"] += 1
+
+    def _take_reply(self, reply: Reply, now: int) -> None:
+        pending = self._requests.take(reply, now)
+        if pending is None:
+            return
+        if pending is self._hello:
+            self._take_welcome(reply, now)
+        if isinstance(reply.body, TargetInfo):
+            self.info = reply.body
+        elif isinstance(reply.body, Started):
+            # At once: the first blocks may be in the same batch of datagrams.
+            self.follow(reply.body.run, one_way=reply.body.config.one_way)
+        elif isinstance(reply.body, End):
+            self._take_end(reply.body)
+
+    def _take_welcome(self, reply: Reply, now: int) -> None:
+        if reply.result == Result.COOKIE and isinstance(reply.body, int):
+            self._hello = self._requests.submit(Hello(reply.body), now)
+            return
+        self._hello = None
+        self.control = Control.HELD if reply.result == Result.OK else Control.BUSY
+        self._next_heartbeat = now
+
+    def _take_heartbeat(self, beat: TargetHeartbeat) -> None:
+        if not beat.clock_hz:
+            return
+        self.heartbeat = beat
+        if beat.run == self.run and self.run:
+            self._hear(beat.streams)
+
+    def _take_end(self, end: End) -> None:
+        if end.run == self.run and self.run:
+            self.end = end
+            self._hear(end.streams)
+
+    def _hear(self, streams: tuple[StreamState, ...]) -> None:
+        for state in streams:
+            known = self.states.get(state.stream)
+            if known is None or (state.recorded, state.blocks, state.held) >= (
+                known.recorded, known.blocks, known.held,
+            ):  # fmt: skip
+                self.states[state.stream] = state
+            if not self.one_way:
+                self._tracker(state.stream).give_up_below(min(state.held, state.blocks))
+
+    # ------------------------------------------------------------ what goes out
+
+    def poll(self, now: int) -> list[bytes]:
+        """Datagrams to be sent now."""
+        self._watch(now)
+        out = [self._datagram(Channel.COMMAND, payload) for payload in self._requests.poll(now)]
+        if self._hello is not None and self._hello.failure:
+            self._hello = None
+            self.control = Control.SILENT
+        if self.control is Control.HELD:
+            if now >= self._next_heartbeat:
+                self._next_heartbeat = now + _HEARTBEAT
+                out.append(self._datagram(Channel.HEARTBEAT, encode_host_heartbeat(HostHeartbeat(now))))
+            if self._ack_is_due(now):
+                out.append(self._acknowledge(now))
+        for dropped in self._reassembler.expire(now):
+            self._note(f"message {dropped.message} of the target lacks {len(dropped.missing)} fragments")
+        return out
+
+    def _watch(self, now: int) -> None:
+        if not self.lost and self.control is Control.HELD and now - self._heard > _LOST:
+            self.lost = True
+            self._note(f"the target has not been heard for {_LOST // 1_000_000_000} s")
+
+    def _datagram(self, channel: Channel, payload: bytes) -> bytes:
+        self._sequences[channel] += 1
+        sequence = self._sequences[channel] & 0xFFFFFFFF
+        return encode_datagram(Header(channel, self.boot, sequence, message=sequence & 0xFFFF), payload)
+
+    def _tail(self, now: int) -> dict[int, int]:
+        """Blocks cut of each stream, as far as they should have arrived."""
+        if now - self._last_block < _TAIL_WAIT:
+            return {}
+        return {stream: state.blocks for stream, state in self.states.items()}
+
+    def _ack_is_due(self, now: int) -> bool:
+        if self.one_way or not self.run or now < self._next_ack:
+            return False
+        if self._ack_wanted:
+            return True
+        tail = self._tail(now)
+        missing = any(tracker.next < tail.get(stream, tracker.seen) for stream, tracker in self.trackers.items())
+        return missing and now >= self._next_ack + _ACK_REMINDER - _ACK_FASTEST
+
+    def _acknowledge(self, now: int) -> bytes:
+        self._next_ack = now + _ACK_FASTEST
+        self._ack_wanted = False
+        tail = self._tail(now)
+        streams = tuple(
+            tracker.acknowledgement(tail.get(stream, 0)) for stream, tracker in sorted(self.trackers.items())
+        )
+        return self._datagram(Channel.ACK, encode_ack(Ack(self.run, streams)))
+
+    def due(self, now: int) -> int:
+        """When :meth:`poll` should be called at the latest."""
+        times = [now + 100 * _MS]
+        if self._requests.due is not None:
+            times.append(self._requests.due)
+        if self.control is Control.HELD:
+            times.append(self._next_heartbeat)
+            if self.run and not self.one_way:
+                times.append(max(self._next_ack, now + _MS))
+        return min(times)
+
+    # ------------------------------------------------------------ the end of a run
+
+    @property
+    def drained(self) -> bool:
+        """True when all records of the ended run are stored, or known to be lost."""
+        end = self.end
+        if end is None:
+            return False
+        if self.one_way and self.all_sent:
+            return True
+        accounted = sum(state.losses.total for state in self.states.values()) + self.delivered
+        if accounted >= sum(state.recorded for state in end.streams):
+            return True
+        return all(self._is_drained(state.stream) for state in end.streams)
+
+    def _is_drained(self, stream: int) -> bool:
+        state, tracker = self.states[stream], self._tracker(stream)
+        return state.cut_index >= state.recorded and tracker.next >= state.blocks
+
+    def bye(self, now: int) -> Pending:
+        """End control."""
+        self.control = Control.NONE
+        return self._requests.submit(Bye(), now)
