@@ -59,6 +59,14 @@ $(eval $(call posix_program,vxm-sim-smp,smp,$(POSIX)/sim_main.c))
 
 $(eval $(call posix_program,fuzz-agent,san,tests/fuzz/fuzz_agent.c))
 
+# It includes cookie.c, so the object of that file is left out.
+AGENT_TEST_OBJECTS := $(filter-out %/cookie.o,$(POSIX_OBJECTS_san)) $(BUILD)/posix/obj/san/tests/target/unit_tests.o
+$(BUILD)/posix/agent-tests: $(AGENT_TEST_OBJECTS)
+	@mkdir -p $(@D)
+	$(HOST_CC) $(C_SANITIZERS) -o $@ $^
+-include $(BUILD)/posix/obj/san/tests/target/unit_tests.d
+AGENT_PROGRAMS += $(BUILD)/posix/agent-tests
+
 .PHONY: agent-all
 agent-all: $(AGENT_PROGRAMS)
 

@@ -1,0 +1,327 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Parts of the agent on their own, where a test from outside cannot reach: checksums, cookies, numbers
+ * near 2^32. Prints one line for each test that fails; the exit status is their number. Sources with
+ * static functions to test are included.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "block.h"
+#include "cookie.c" /* NOLINT: sip_hash is static */
+#include "evtmap.h"
+#include "frame.h"
+#include "port.h"
+#include "text.h"
+#include "units.h"
+#include "vxm/agent.h"
+#include "vxm/hooks.h"
+
+#define CHECK(condition) check((condition), #condition, __LINE__)
+
+static int failures;
+static const char *running;
+
+static void check(bool right, const char *what, int line)
+{
+    if (!right) {
+        (void)printf("%s: line %d: %s\n", running, line, what);
+        failures++;
+    }
+}
+
+/* ------------------------------------------------------------------ the port's network */
+
+static uint8_t sent[2048];
+static size_t sent_length;
+
+size_t vxm_posix_network_receive(struct vxm_peer *from, const uint8_t **data)
+{
+    (void)from;
+    (void)data;
+    return 0;
+}
+
+bool vxm_posix_network_send(const struct vxm_peer *to, uint8_t *data, size_t length)
+{
+    (void)to;
+    memcpy(sent, data, length);
+    sent_length = length;
+    return true;
+}
+
+static _Alignas(8) uint8_t arena[1 << 16];
+
+static void start_agent(uint16_t unit_slots, uint16_t units, uint8_t policy)
+{
+    struct vxm_agent_config config = {
+        .os_release = "2.4",
+        .os_name = "unit tests",
+        .board = "none",
+        .autostart = true,
+        .peer = {0x7F000001u, 4000},
+        .start = {.unit_slots = unit_slots, .units = units, .policy = policy, .one_way = true, .no_upload = true},
+    };
+    memcpy(config.start.enable, vxm_event_table_find("2.4")->offered, sizeof config.start.enable);
+    vxm_posix.manual = true;
+    vxm_posix.now = 1000;
+    vxm_posix.hz = 1000000;
+    vxm_posix_set_arena(arena, sizeof arena);
+    CHECK(vxm_agent_init(&config) == VXM_OK);
+}
+
+/* ------------------------------------------------------------------ tests */
+
+/* "123456789" has the check value of the CRC catalogue; the others are what zlib gives. */
+static void crc_is_that_of_zlib(void)
+{
+    uint8_t bytes[64];
+    for (unsigned i = 0; i < sizeof bytes; i++) {
+        bytes[i] = (uint8_t)(i * 7u);
+    }
+    vxm_frame_init(1);
+    CHECK(vxm_frame_crc(0, (const uint8_t *)"123456789", 9) == 0xCBF43926u);
+    CHECK(vxm_frame_crc(0, bytes, 0) == 0);
+    for (size_t cut = 0; cut <= sizeof bytes; cut++) {
+        uint32_t whole = vxm_frame_crc(0, bytes, sizeof bytes);
+        CHECK(vxm_frame_crc(vxm_frame_crc(0, bytes, cut), bytes + cut, sizeof bytes - cut) == whole);
+    }
+}
+
+/* The published vectors of SipHash-2-4 (Aumasson and Bernstein): key 00 01 ... 0f, message 00 01 ... 0f. */
+static void cookies_are_siphash(void)
+{
+    key[0] = 0x0706050403020100u;
+    key[1] = 0x0F0E0D0C0B0A0908u;
+    CHECK(sip_hash(0x0706050403020100u, 0x0F0E0D0C0B0A0908u) == 0x3F2ACC7F57C29BDBu);
+}
+
+/* Fletcher-64 straight from its definition, reduced at each step. */
+static uint64_t slow_fletcher(const uint32_t *words, uint32_t count)
+{
+    uint64_t first = 0;
+    uint64_t second = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        first = (first + words[i]) % 0xFFFFFFFFu;
+        second = (second + first) % 0xFFFFFFFFu;
+    }
+    return second << 32 | first;
+}
+
+static void checksum_is_the_defined_one(void)
+{
+    uint32_t words[2u * VXM_BLOCK_MAX_SLOTS];
+    uint8_t copy[sizeof words + 1];
+    const uint32_t fills[] = {0, 1, 0xFFFFFFFFu, 0xFFFFFFFEu, 0x80000000u, 0x12345678u};
+    for (unsigned f = 0; f < sizeof fills / sizeof fills[0]; f++) {
+        for (uint32_t i = 0; i < 2u * VXM_BLOCK_MAX_SLOTS; i++) {
+            words[i] = fills[f] == 0x12345678u ? i * 0x9E3779B1u : fills[f];
+        }
+        for (uint32_t count = 2; count <= 2u * VXM_BLOCK_MAX_SLOTS; count += 2) {
+            CHECK(vxm_block_copy(copy + 1, words, count) == slow_fletcher(words, count));
+            CHECK(memcmp(copy + 1, words, count * sizeof words[0]) == 0);
+        }
+    }
+}
+
+/* The message with every number at its largest must still fit; and the next slot must not be wasted by much. */
+static void the_largest_block_fits_its_datagram(void)
+{
+    static uint32_t words[2u * VXM_BLOCK_MAX_SLOTS];
+    uint8_t to[VXM_FRAME_MAX];
+    for (uint32_t bytes = 512; bytes <= VXM_FRAME_MAX; bytes++) {
+        struct vxm_block block = {
+            .run = UINT32_MAX,
+            .stream = 7,
+            .sequence = UINT64_MAX,
+            .overwritten = UINT64_MAX,
+            .full = UINT64_MAX,
+            .exhausted = UINT64_MAX,
+            .first_index = UINT64_MAX,
+            .first_time = UINT64_MAX,
+            .last_time = UINT64_MAX,
+            .context = {UINT16_MAX, UINT16_MAX, UINT16_MAX, UINT16_MAX},
+            .count = 4096,
+            .words = words,
+            .slots = vxm_block_max_slots(bytes),
+        };
+        size_t covered = 0;
+        size_t length = vxm_block_encode(&block, to, bytes - VXM_FRAME_HEADER, &covered);
+        CHECK(block.slots <= VXM_BLOCK_MAX_SLOTS);
+        CHECK(length != 0);
+        CHECK(length + VXM_FRAME_HEADER + 2u * VXM_SLOT_BYTES > bytes);
+        CHECK(covered == length - block.slots * VXM_SLOT_BYTES);
+    }
+}
+
+static void units_of_any_size_fit_32_blocks_or_are_refused(void)
+{
+    CHECK(vxm_block_most_per_unit(4096, vxm_block_max_slots(1400)) <= 32);
+    CHECK(vxm_block_most_per_unit(4096, vxm_block_max_slots(512)) > 32);
+    CHECK(vxm_block_most_per_unit(1024, vxm_block_max_slots(512)) <= 32);
+}
+
+static uint32_t sent32(size_t at)
+{
+    return (uint32_t)sent[at] << 24 | (uint32_t)sent[at + 1] << 16 | (uint32_t)sent[at + 2] << 8 | sent[at + 3];
+}
+
+static void block_sequence_wraps_in_the_header_only(void)
+{
+    const struct vxm_peer peer = {1, 2};
+    vxm_frame_init(9);
+    CHECK(vxm_frame_send_block(&peer, UINT64_C(0x2FFFFFFFF), 40, 20));
+    CHECK(sent_length == 72 && sent32(12) == 0xFFFFFFFFu);
+    CHECK(vxm_frame_send_block(&peer, UINT64_C(0x300000000), 40, 20));
+    CHECK(sent32(12) == 0 && sent32(8) == 9);
+}
+
+static void too_large_a_message_is_refused(void)
+{
+    static uint8_t body[64 * 480 + 1];
+    struct vxm_message message = {.channel = VXM_CHANNEL_TABLE, .body = body, .body_size = sizeof body};
+    CHECK(!vxm_message_begin(&message, 512));
+    CHECK(vxm_message_done(&message));
+    message.body_size--;
+    CHECK(vxm_message_begin(&message, 512) && message.fragments == 64);
+}
+
+/* The stream as it would be after 2^32 - 40 records. */
+static void move_near_the_wrap(void)
+{
+    vxm_units_close(0);
+    vxm_recorder.stream[0].attempts = UINT32_MAX - 39u;
+    vxm_store[0].index_low = UINT32_MAX - 39u;
+}
+
+static void attempts_wrap_within_a_unit(void)
+{
+    struct vxm_totals totals;
+    start_agent(128, 4, VXM_RING);
+    move_near_the_wrap();
+    for (uint16_t i = 0; i < 100; i++) {
+        vxm_user_point(i);
+    }
+    vxm_agent_totals(0, &totals);
+    CHECK(totals.recorded == UINT64_C(0x100000000) + 60);
+    struct vxm_unit *unit = vxm_recorder.stream[0].unit;
+    CHECK(unit->first_index == UINT32_MAX - 39u);
+    vxm_units_close(0);
+    CHECK(unit->uncut == 100);
+    vxm_user_point(1);
+    CHECK(vxm_recorder.stream[0].unit->first_index == UINT64_C(0x100000000) + 60);
+}
+
+static void attempts_wrap_while_records_are_lost(void)
+{
+    struct vxm_totals totals;
+    start_agent(128, 2, VXM_LINEAR);
+    for (unsigned i = 0; i < 300; i++) {
+        vxm_user_point(1);
+    }
+    move_near_the_wrap();
+    uint64_t before = vxm_store[0].dropped;
+    for (unsigned i = 0; i < 100; i++) {
+        vxm_user_point(1);
+    }
+    vxm_agent_totals(0, &totals);
+    CHECK(totals.recorded == UINT64_C(0x100000000) + 60);
+    CHECK(totals.full == before + 100);
+}
+
+static void overwritten_counts_past_32_bits(void)
+{
+    start_agent(128, 2, VXM_RING);
+    vxm_store[0].overwritten = UINT32_MAX - 10u;
+    vxm_store[0].overwritten_seen = UINT32_MAX - 10u;
+    vxm_store[0].overwritten_total = UINT64_C(0x5FFFFFFF5);
+    for (unsigned i = 0; i < 400; i++) {
+        vxm_user_point(1);
+    }
+    CHECK(vxm_units_overwritten(0) > UINT64_C(0x600000000));
+}
+
+static void a_record_longer_than_the_largest_is_not_stored(void)
+{
+    const uint32_t words[20] = {0};
+    start_agent(128, 2, VXM_RING);
+    uint32_t before = vxm_recorder.stream[0].attempts;
+    vxm_record_n(VXM_HEAD(VXM_EVENT_USER, 9, 0), words);
+    vxm_record_n(VXM_HEAD(VXM_EVENT_USER, 63, 0), words);
+    CHECK(vxm_recorder.stream[0].attempts == before);
+    vxm_record_n(VXM_HEAD(VXM_EVENT_USER, 8, 0), words);
+    CHECK(vxm_recorder.stream[0].attempts == before + 1u);
+}
+
+static void every_offered_event_is_in_the_map_and_no_other(void)
+{
+    const char *const releases[] = {"2.2", "2.4"};
+    for (unsigned r = 0; r < 2; r++) {
+        const struct vxm_event_table *table = vxm_event_table_find(releases[r]);
+        vxm_evtmap_init(table);
+        for (uint32_t id = 0; id < VXM_MAX_EVENTS + 5u; id++) {
+            bool offered = id < VXM_MAX_EVENTS && ((table->offered[id / 32u] >> (id % 32u)) & 1u);
+            const struct vxm_event_entry *entry = vxm_evtmap_find(id);
+            CHECK((entry != NULL) == offered);
+            CHECK(entry == NULL || entry->id == id);
+        }
+    }
+}
+
+static void numbers_become_text_that_fits(void)
+{
+    char to[8];
+    struct vxm_text text;
+    vxm_text_begin(&text, to, sizeof to);
+    vxm_text_number(&text, 0);
+    vxm_text_add(&text, "-");
+    vxm_text_number(&text, UINT64_MAX);
+    CHECK(strcmp(to, "0-18446") == 0);
+}
+
+static void an_unknown_release_is_refused(void)
+{
+    const struct vxm_agent_config config = {.os_release = "9.9", .os_name = "x", .board = "x"};
+    CHECK(vxm_agent_init(&config) == VXM_ERR_UNSUPPORTED);
+}
+
+/* Two units are the least a run can do with. */
+static void an_arena_too_small_is_refused(void)
+{
+    struct vxm_agent_config config = {.os_release = "2.4", .os_name = "x", .board = "x", .autostart = true};
+    vxm_posix_set_arena(arena, 4096);
+    CHECK(vxm_agent_init(&config) == VXM_ERR_MEMORY);
+    vxm_posix_set_arena(arena, 3u * 8192u);
+    CHECK(vxm_agent_init(&config) == VXM_OK);
+}
+
+static const struct {
+    const char *name;
+    void (*run)(void);
+} tests[] = {
+    {"crc_is_that_of_zlib", crc_is_that_of_zlib},
+    {"cookies_are_siphash", cookies_are_siphash},
+    {"checksum_is_the_defined_one", checksum_is_the_defined_one},
+    {"the_largest_block_fits_its_datagram", the_largest_block_fits_its_datagram},
+    {"units_of_any_size_fit_32_blocks_or_are_refused", units_of_any_size_fit_32_blocks_or_are_refused},
+    {"block_sequence_wraps_in_the_header_only", block_sequence_wraps_in_the_header_only},
+    {"too_large_a_message_is_refused", too_large_a_message_is_refused},
+    {"attempts_wrap_within_a_unit", attempts_wrap_within_a_unit},
+    {"attempts_wrap_while_records_are_lost", attempts_wrap_while_records_are_lost},
+    {"overwritten_counts_past_32_bits", overwritten_counts_past_32_bits},
+    {"a_record_longer_than_the_largest_is_not_stored", a_record_longer_than_the_largest_is_not_stored},
+    {"every_offered_event_is_in_the_map_and_no_other", every_offered_event_is_in_the_map_and_no_other},
+    {"numbers_become_text_that_fits", numbers_become_text_that_fits},
+    {"an_unknown_release_is_refused", an_unknown_release_is_refused},
+    {"an_arena_too_small_is_refused", an_arena_too_small_is_refused},
+};
+
+int main(void)
+{
+    for (size_t i = 0; i < sizeof tests / sizeof tests[0]; i++) {
+        running = tests[i].name;
+        tests[i].run();
+    }
+    (void)printf("%zu tests, %d failures\n", sizeof tests / sizeof tests[0], failures);
+    return failures;
+}
