@@ -13,6 +13,8 @@ AGENT_SOURCES := $(sort $(wildcard $(AGENT)/*.c) $(AGENT)/generated/event_table.
     $(NANOPB)/pb_common.c $(NANOPB)/pb_encode.c $(NANOPB)/pb_decode.c
 AGENT_CPPFLAGS := -Itarget_c/include -I$(AGENT) -isystem $(NANOPB) -DPB_SYSTEM_HEADER='"pb_system.h"'
 
+# Q= shows the commands.
+Q ?= @
 HOST_CC ?= gcc
 C_WARNINGS := -std=c11 -Wall -Wextra -Wpedantic -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wconversion \
     -Wno-sign-conversion -Werror
@@ -25,15 +27,15 @@ POSIX_OBJECTS_$(1) := $$(patsubst %.c,$(BUILD)/posix/obj/$(1)/%.o,$$(AGENT_SOURC
 
 $(BUILD)/posix/obj/$(1)/$(NANOPB)/%.o: $(NANOPB)/%.c
 	@mkdir -p $$(@D)
-	$(HOST_CC) -std=c11 -O2 -g -ffreestanding $(2) $$(POSIX_CPPFLAGS) -MMD -MP -c $$< -o $$@
+	$$(Q)$(HOST_CC) -std=c11 -O2 -g -ffreestanding $(2) $$(POSIX_CPPFLAGS) -MMD -MP -c $$< -o $$@
 
 $(BUILD)/posix/obj/$(1)/$(AGENT)/%.o: $(AGENT)/%.c
 	@mkdir -p $$(@D)
-	$(HOST_CC) $$(C_WARNINGS) -O2 -g -ffreestanding $(2) $$(POSIX_CPPFLAGS) -MMD -MP -c $$< -o $$@
+	$$(Q)$(HOST_CC) $$(C_WARNINGS) -O2 -g -ffreestanding $(2) $$(POSIX_CPPFLAGS) -MMD -MP -c $$< -o $$@
 
 $(BUILD)/posix/obj/$(1)/%.o: %.c
 	@mkdir -p $$(@D)
-	$(HOST_CC) $$(C_WARNINGS) -O2 -g $(2) $$(POSIX_CPPFLAGS) -I$(AGENT) -I$(POSIX) -MMD -MP -c $$< -o $$@
+	$$(Q)$(HOST_CC) $$(C_WARNINGS) -O2 -g $(2) $$(POSIX_CPPFLAGS) -I$(AGENT) -I$(POSIX) -MMD -MP -c $$< -o $$@
 
 -include $$(POSIX_OBJECTS_$(1):.o=.d)
 endef
@@ -46,7 +48,7 @@ $(eval $(call posix_variant,smp,$(C_SANITIZERS) -DVXM_PORT_STREAMS=2))
 define posix_program
 $(BUILD)/posix/$(1): $$(POSIX_OBJECTS_$(2)) $$(patsubst %.c,$(BUILD)/posix/obj/$(2)/%.o,$(3))
 	@mkdir -p $$(@D)
-	$(HOST_CC) $(if $(filter plain,$(2)),,$(C_SANITIZERS)) -o $$@ $$^
+	$$(Q)$(HOST_CC) $(if $(filter plain,$(2)),,$(C_SANITIZERS)) -o $$@ $$^
 -include $$(patsubst %.c,$(BUILD)/posix/obj/$(2)/%.d,$(3))
 AGENT_PROGRAMS += $(BUILD)/posix/$(1)
 endef
@@ -63,7 +65,7 @@ $(eval $(call posix_program,fuzz-agent,san,tests/fuzz/fuzz_agent.c))
 AGENT_TEST_OBJECTS := $(filter-out %/cookie.o,$(POSIX_OBJECTS_san)) $(BUILD)/posix/obj/san/tests/target/unit_tests.o
 $(BUILD)/posix/agent-tests: $(AGENT_TEST_OBJECTS)
 	@mkdir -p $(@D)
-	$(HOST_CC) $(C_SANITIZERS) -o $@ $^
+	$(Q)$(HOST_CC) $(C_SANITIZERS) -o $@ $^
 -include $(BUILD)/posix/obj/san/tests/target/unit_tests.d
 AGENT_PROGRAMS += $(BUILD)/posix/agent-tests
 
@@ -71,3 +73,25 @@ AGENT_PROGRAMS += $(BUILD)/posix/agent-tests
 agent-all: $(AGENT_PROGRAMS)
 
 BUILD_TARGETS += $(AGENT_PROGRAMS)
+
+# The template compiles, and with the agent leaves open only what a C runtime brings.
+TEMPLATE := target_c/ports/template
+TEMPLATE_OPEN := memcmp|memcpy|memmove|memset|strlen|_GLOBAL_OFFSET_TABLE_
+TEMPLATE_OBJECTS := $(patsubst %.c,$(BUILD)/template/%.o,$(AGENT_SOURCES) $(TEMPLATE)/port.c)
+
+$(BUILD)/template/$(NANOPB)/%.o: $(NANOPB)/%.c
+	@mkdir -p $(@D)
+	$(Q)$(HOST_CC) -std=c11 -O2 -ffreestanding $(AGENT_CPPFLAGS) -I$(TEMPLATE) -MMD -MP -c $< -o $@
+
+$(BUILD)/template/%.o: %.c
+	@mkdir -p $(@D)
+	$(Q)$(HOST_CC) $(C_WARNINGS) -O2 -ffreestanding $(AGENT_CPPFLAGS) -I$(TEMPLATE) -MMD -MP -c $< -o $@
+
+$(BUILD)/template/port.o: $(TEMPLATE_OBJECTS)
+	$(Q)ld -r -o $@ $^
+	$(Q)open=$$(nm -u $@ | awk '{ print $$2 }' | grep -vxE '$(TEMPLATE_OPEN)'); \
+	    if [ -n "$$open" ]; then echo "the template port leaves open: $$open" >&2; rm -f $@; exit 1; fi
+
+-include $(TEMPLATE_OBJECTS:.o=.d)
+BUILD_TARGETS += $(BUILD)/template/port.o
+agent-all: $(BUILD)/template/port.o
