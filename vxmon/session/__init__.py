@@ -6,6 +6,7 @@ from __future__ import annotations
 from vxmon.session.framing import Statistics
 from vxmon.session.packets import Endpoint
 from vxmon.session.reader import Batch, SessionReader, open_session
+from vxmon.session.ring import RingRecorder
 from vxmon.session.sink import FileSink, OutputClosedError
 from vxmon.session.writer import Recorder, SessionWriter
 
@@ -15,6 +16,7 @@ __all__ = [
     "FileSink",
     "OutputClosedError",
     "Recorder",
+    "RingRecorder",
     "SessionReader",
     "SessionWriter",
     "Statistics",

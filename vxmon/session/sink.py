@@ -12,7 +12,7 @@ from typing import Final, Self
 
 from vxmon.errors import OutputError
 
-__all__ = ["FileSink", "OutputClosedError"]
+__all__ = ["FileSink", "OutputClosedError", "copy_file"]
 
 _STDOUT: Final = 1
 _FULL: Final = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)

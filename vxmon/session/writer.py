@@ -7,6 +7,7 @@ import json
 import struct
 import time
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any, Final, Protocol
 
 import numpy as np
@@ -14,7 +15,7 @@ from numpy.typing import NDArray
 
 from vxmon.session.formats import BYTE_ORDER_MAGIC, INTERFACE, SECTION, STATISTICS
 from vxmon.session.packets import Endpoint, encode_packet, encode_packets
-from vxmon.session.sink import FileSink
+from vxmon.session.sink import FileSink, copy_file
 
 __all__ = ["COMMENT_PREFIX", "FORMAT", "Recorder", "SessionWriter", "section_head", "statistics_block"]
 
@@ -139,6 +140,11 @@ class SessionWriter:
         """Take ready packet blocks."""
         self._pending.append(packets)
         self._pending_bytes += len(packets)
+
+    def add_file(self, path: Path, start: int) -> None:
+        """Take the packet blocks of another session file, from byte ``start`` on, and write them."""
+        self._take_pending()
+        copy_file(path, self._sink, start)
 
     def _take_pending(self) -> None:
         if self._pending:

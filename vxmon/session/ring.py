@@ -1,0 +1,252 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A session that keeps only the newest: segments on disk, the oldest deleted, joined at the end."""
+
+from __future__ import annotations
+
+import contextlib
+import shutil
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from vxmon.errors import OutputError, WireError
+from vxmon.session.packets import Endpoint, encode_packet
+from vxmon.session.reader import Batch, open_session
+from vxmon.session.sink import FileSink
+from vxmon.session.writer import SessionWriter
+from vxmon.wire.bulk import block_datagrams, scan_blocks
+from vxmon.wire.control import decode_reply
+from vxmon.wire.datagram import decode_datagram
+from vxmon.wire.reassembly import MAX_MESSAGES, Reassembler
+from vxmon.wire.tables import decode_table
+from vxmon.wire.types import Channel, EventTable, ObjectTable, Started, TargetInfo
+
+__all__ = ["RingRecorder"]
+
+_SEGMENTS: Final = 16
+_CHANNEL_AT: Final = 6
+# Messages of tables kept aside: newer ones take the place of older ones long before.
+_MAX_TABLES: Final = 4096
+
+# Arrival time and datagram.
+Stamped = tuple[int, bytes]
+
+
+class TableKeeper:
+    """Keeps the datagrams of the newest tables, so that names outlive the segment they came in."""
+
+    def __init__(self) -> None:
+        self._kept: dict[tuple[int, str, int], list[Stamped]] = {}
+        self._parts: dict[tuple[int, int], dict[int, Stamped]] = {}
+        self._versions: dict[int, int] = {}
+        self._reassembler = Reassembler()
+
+    def take(self, stamp: int, data: bytes) -> None:
+        """Take a datagram of channel TABLE; what breaks the format is left to the reader of the session."""
+        with contextlib.suppress(WireError):
+            datagram = decode_datagram(data)
+            header = datagram.header
+            key = (header.boot, header.message)
+            self._parts.setdefault(key, {})[header.fragment] = (stamp, data)
+            payload = self._reassembler.add(datagram, stamp)
+            if payload is not None:
+                self._keep(header.boot, payload, list(self._parts.pop(key).values()))
+        while len(self._parts) > MAX_MESSAGES:
+            self._parts.pop(next(iter(self._parts)))
+
+    def _keep(self, boot: int, payload: bytes, datagrams: list[Stamped]) -> None:
+        table = decode_table(payload)
+        if isinstance(table, TargetInfo):
+            self._kept[boot, "info", 0] = datagrams
+        elif isinstance(table, EventTable):
+            self._kept[boot, "events", table.fingerprint] = datagrams
+        elif isinstance(table, ObjectTable):
+            self._keep_objects(boot, table, datagrams)
+        while len(self._kept) > _MAX_TABLES:
+            self._kept.pop(next(iter(self._kept)))
+
+    def _keep_objects(self, boot: int, table: ObjectTable, datagrams: list[Stamped]) -> None:
+        """Parts of the newest version and of the one before it, which may be the last complete one."""
+        newest = self._versions.get(boot, table.version)
+        if table.version > newest:
+            for key in [k for k in self._kept if k[0] == boot and k[1].startswith("objects") and k[2] < newest]:
+                del self._kept[key]
+        self._versions[boot] = max(newest, table.version)
+        self._kept[boot, f"objects {_entries(table)}", table.version] = datagrams
+
+    def datagrams(self) -> list[Stamped]:
+        """What is kept, in order of arrival."""
+        return sorted(datagram for datagrams in self._kept.values() for datagram in datagrams)
+
+
+def _entries(table: ObjectTable) -> str:
+    """Which part of the object table it is."""
+    schedules = ",".join(str(entry.id) for entry in table.schedules)
+    groups = (table.partitions, table.tasks, table.objects)
+    return "/".join((schedules, *(",".join(str(entry.index) for entry in group[:1]) for group in groups)))
+
+
+class RingRecorder:
+    """Keeps the newest ``size`` bytes of a session; implements :class:`vxmon.session.Recorder`.
+
+    The segments lie in the folder ``<path>.ring`` until :meth:`finish` joins them to ``path``; each can be read by
+    itself, should it never come to that. Tables are kept apart, so that names are never lost.
+
+    Raises:
+        OutputError: the folder or a segment cannot be written.
+
+    """
+
+    def __init__(
+        self, path: str, size: int, metadata: Mapping[str, Any], application: str = "", *, sync: bool = False
+    ) -> None:
+        self._path = path
+        self._limit = size
+        self._metadata = metadata
+        self._application = application
+        self._sync = sync
+        self._folder = Path(f"{path}.ring")
+        self._segments: list[tuple[Path, int]] = []
+        self._number = 0
+        self._tables = TableKeeper()
+        self._ends: tuple[Endpoint, Endpoint] | None = None
+        # Boot, run and stream -> the last block discarded.
+        self._gone: dict[tuple[int, int, int], int] = {}
+        try:
+            self._folder.mkdir(exist_ok=True)
+            for old in self._folder.glob("*.pcapng"):
+                old.unlink()
+        except OSError as error:
+            raise OutputError(f"{self._folder}: cannot be used for segments: {error.strerror}") from error
+        self._writer = self._open_segment()
+
+    def _open_segment(self) -> SessionWriter:
+        self._number += 1
+        self._current = self._folder / f"{self._number:08d}.pcapng"
+        writer = SessionWriter(FileSink.open(str(self._current)), self._metadata, self._application, sync=self._sync)
+        self._head = writer.size
+        return writer
+
+    @property
+    def size(self) -> int:
+        """Bytes kept so far."""
+        return self._writer.size + sum(size for _, size in self._segments)
+
+    # ------------------------------------------------------------ recording
+
+    def add(self, time: int, source: Endpoint, destination: Endpoint, payload: bytes) -> None:
+        """Take one datagram; see :class:`vxmon.session.Recorder`."""
+        self._writer.add(time, source, destination, payload)
+
+    def add_batch(
+        self,
+        times: NDArray[np.int64],
+        source: Endpoint,
+        destination: Endpoint,
+        slots: NDArray[np.uint8],
+        lengths: NDArray[np.int64],
+    ) -> None:
+        """Take and write datagrams; see :class:`vxmon.session.Recorder`."""
+        self._writer.add_batch(times, source, destination, slots, lengths)
+        self._ends = (source, destination)
+        for number in np.flatnonzero((slots[:, _CHANNEL_AT] == Channel.TABLE) & (lengths > _CHANNEL_AT)).tolist():
+            self._tables.take(int(times[number]), slots[number, : lengths[number]].tobytes())
+        self._turn()
+
+    def flush(self) -> None:
+        """Write everything taken so far."""
+        self._writer.flush()
+
+    def _turn(self) -> None:
+        """Begin a new segment when this one is full; delete the oldest when all are too much."""
+        if self._writer.size < self._limit // _SEGMENTS:
+            return
+        self._writer.flush()
+        self._writer.close()
+        self._segments.append((self._current, self._writer.size))
+        self._writer = self._open_segment()
+        while self._segments and self.size > self._limit - self._limit // _SEGMENTS:
+            path, _ = self._segments.pop(0)
+            self._note_gone(path)
+            path.unlink(missing_ok=True)
+
+    def _note_gone(self, path: Path) -> None:
+        """Remember up to where each stream is discarded."""
+        with open_session(str(path)) as session:
+            for batch in session.datagrams():
+                rows = _block_rows(batch)[1]
+                keys = rows[["boot", "run", "stream"]]
+                for key in np.unique(keys):
+                    last = int(rows["sequence"][keys == key].max())
+                    place = (int(key["boot"]), int(key["run"]), int(key["stream"]))
+                    self._gone[place] = max(last, self._gone.get(place, last))
+
+    # ------------------------------------------------------------ joining
+
+    def finish(self, received: int, dropped: int) -> None:
+        """Join the segments; see :class:`vxmon.session.Recorder`."""
+        self._writer.flush()
+        self._writer.close()
+        self._segments.append((self._current, self._writer.size))
+        writer = SessionWriter(FileSink.open(self._path), self._metadata, self._application, sync=self._sync)
+        if self._gone and self._ends:
+            for stamp, data in self._tables.datagrams():
+                writer.add_packets(encode_packet(stamp, *self._ends, data))
+        for path, _ in self._segments:
+            self._join(path, writer)
+            path.unlink(missing_ok=True)
+        writer.finish(received, dropped)
+        shutil.rmtree(self._folder, ignore_errors=True)
+
+    def _join(self, path: Path, writer: SessionWriter) -> None:
+        """Copy a segment, but no block from before what was discarded: it would look like a loss of those between."""
+        with open_session(str(path)) as session:
+            if not any(self._stale(batch).any() for batch in session.datagrams()):
+                writer.add_file(path, self._head)
+                return
+            for batch in session.datagrams():
+                for number in np.flatnonzero(~self._stale(batch)).tolist():
+                    ends = (_endpoint(int(batch.sources[number])), _endpoint(int(batch.destinations[number])))
+                    writer.add(int(batch.times[number]), *ends, batch.payload(number))
+                writer.flush()
+
+    def _stale(self, batch: Batch) -> NDArray[np.bool_]:
+        """Blocks from before what was discarded, and replies that say a run was seen from its start."""
+        stale = np.zeros(len(batch), bool)
+        if not self._gone:
+            return stale
+        which, rows = _block_rows(batch)
+        for (boot, run, stream), last in self._gone.items():
+            of_stream = (rows["boot"] == boot) & (rows["run"] == run) & (rows["stream"] == stream)
+            stale[which[of_stream & (rows["sequence"] <= last)]] = True
+        channels = batch.data.take(batch.offsets + _CHANNEL_AT, mode="clip")
+        for number in np.flatnonzero((channels == Channel.REPLY) & (batch.lengths > _CHANNEL_AT)).tolist():
+            stale[number] = self._is_old_start(batch.payload(number))
+        return stale
+
+    def _is_old_start(self, data: bytes) -> bool:
+        try:
+            datagram = decode_datagram(data)
+            body = decode_reply(datagram.payload).body
+        except WireError:
+            return False
+        return isinstance(body, Started) and any(key[:2] == (datagram.header.boot, body.run) for key in self._gone)
+
+    def close(self) -> None:
+        """Close without joining; the segments stay."""
+        self._writer.close()
+
+
+def _block_rows(batch: Batch) -> tuple[NDArray[np.intp], NDArray[np.void]]:
+    """Valid blocks of a batch: their places in it, and what is known of them."""
+    which = np.flatnonzero(block_datagrams(batch.data, batch.offsets, batch.lengths))
+    scan = scan_blocks(batch.data, batch.offsets[which], batch.lengths[which])
+    valid = scan.kind == 0
+    return which[valid], scan.rows[valid]
+
+
+def _endpoint(value: int) -> Endpoint:
+    return Endpoint(value >> 16, value & 0xFFFF)
