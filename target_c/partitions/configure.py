@@ -9,6 +9,7 @@ read-only data). A partition's ELF file is named after its application, in small
 from __future__ import annotations
 
 import argparse
+import re
 import sys
 from pathlib import Path
 
@@ -26,10 +27,19 @@ SPARE_SHARE = 10
 """Percent of each major frame that must be SPARE, for the monitor."""
 PARTITION_BYTES = 0x100000
 """The demo kernel's memory layout of a partition: text, data and stacks."""
-_HEAD = "/* SPDX-License-Identifier: Apache-2.0 */\n/* Made by target_c/partitions/configure.py from the module's XML; do not edit. */\n"
+_NAME = re.compile("[A-Za-z0-9_-]{1,30}")
+_HEAD = """/* SPDX-License-Identifier: Apache-2.0 */
+/* Made by target_c/partitions/configure.py from the module's XML; do not edit. */
+"""
+
+
+def _check_name(kind: str, name: str) -> None:
+    if not _NAME.fullmatch(name):
+        raise InputError(f"{kind} {name!r}: the demo kernel takes names of 1 to 30 letters, digits, '_' and '-'")
 
 
 def _check(module: ModuleConfig) -> None:
+    _check_name("module", module.name)
     if module.dialect != "VxWorks 653":
         raise InputError(f"the demo kernel wants a VxWorks 653 module, not {module.dialect}")
     if not 1 <= len(module.partitions) <= MAX_PARTITIONS:
@@ -46,6 +56,8 @@ def _check_partition(partition: PartitionConfig) -> None:
     where = f"{partition.source}: partition {partition.name}"
     if len(partition.applications) != 1:
         raise InputError(f"{where} needs exactly one Application, its ELF file's name")
+    _check_name("partition", partition.name)
+    _check_name("application", partition.applications[0])
     if partition.id == 0:
         raise InputError(f"{where} has Id 0, which is the module OS")
     if (partition.required_memory or 0) < PARTITION_BYTES:
@@ -64,7 +76,8 @@ def _check_schedule(schedule: ScheduleConfig) -> None:
 
 
 def _partition_line(index: int, partition: PartitionConfig) -> str:
-    return f'    {{"{partition.name}", {partition.id}, {partition.required_memory:#x}, image_{index}, image_{index}_end}},\n'
+    numbers = f"{partition.id}, {partition.required_memory:#x}"
+    return f'    {{"{partition.name}", {numbers}, image_{index}, image_{index}_end}},\n'
 
 
 def _windows(schedule: ScheduleConfig, numbers: dict[str, int]) -> str:
@@ -98,8 +111,9 @@ def config_source(module: ModuleConfig) -> str:
         "static const struct schedule_config schedules[] = {\n",
         *(_schedule_line(s) for s in module.schedules),
         "};\n\n",
-        f'const struct module_config module_config = {{"{module.name}", {module.id or 0}, {len(partitions)}, partitions, ',
-        f"{len(module.schedules)}, schedules}};\n",
+        "const struct module_config module_config = {\n",
+        f'    "{module.name}", {module.id or 0}, {len(partitions)}, partitions, ',
+        f"{len(module.schedules)}, schedules,\n}};\n",
     ])  # fmt: skip
 
 

@@ -8,6 +8,7 @@
 
 #define OUR_ADDRESS 0x0A00020Fu /* 10.0.2.15, what QEMU's user network gives */
 #define DEFAULT_PORT 6530u
+#define LATEST_CLOCK 0x4000000000000000u
 
 static void begin_network(void)
 {
@@ -27,6 +28,9 @@ void kernel_main(const void *device_tree)
     parameters_init(device_tree);
     board_protect();
     const uint64_t clock = parameter_number("clock", 0);
+    if (clock > LATEST_CLOCK) {
+        panic("boot parameter clock is so late that the clock would wrap");
+    }
     if (clock != 0u) {
         arch_set_time(clock);
     }

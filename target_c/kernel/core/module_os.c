@@ -63,8 +63,8 @@ void module_os_init(struct partition *partition)
 {
     partition->name = "MODULE_OS";
     partition->mode = MODE_NORMAL;
-    monitor = create(partition, "monitor", 1, monitor_main);
-    (void)create(partition, "idle", IDLE_PRIORITY, idle_main);
+    monitor = create(partition, "mos_monitor", 1, monitor_main);
+    (void)create(partition, "mos_idle", IDLE_PRIORITY, idle_main);
 }
 
 static void wake_monitor(uint64_t now)

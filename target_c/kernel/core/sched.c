@@ -246,6 +246,19 @@ bool sched_set_schedule(uint32_t id)
     return false;
 }
 
+/* NAV's first process is nav_main. */
+static void name_main(char name[NAME_BYTES + 1], const char *partition)
+{
+    static const char SUFFIX[] = "_main";
+    size_t length = strlen(partition);
+
+    length = length < NAME_BYTES - sizeof SUFFIX ? length : NAME_BYTES - sizeof SUFFIX;
+    for (size_t i = 0; i < length; i++) {
+        name[i] = (char)(partition[i] >= 'A' && partition[i] <= 'Z' ? partition[i] + 32 : partition[i]);
+    }
+    memcpy(name + length, SUFFIX, sizeof SUFFIX);
+}
+
 static void create_partition(unsigned at)
 {
     const struct partition_config *config = &module_config.partitions[at];
@@ -255,7 +268,6 @@ static void create_partition(unsigned at)
         .time_capacity = INFINITE_TIME,
         .stack_size = STACK_MAX_BYTES,
         .priority = MAX_PRIORITY,
-        .name = "main",
     };
 
     partition->config = config;
@@ -267,6 +279,7 @@ static void create_partition(unsigned at)
         panic("partition %s: the monitor gave it number %u", config->name, index);
     }
     attributes.entry = partition_load(partition);
+    name_main(attributes.name, config->name);
     struct process *process = process_create(partition, &attributes);
     process_release(process, arch_time());
     vxm_partition_mode(partition->index, MODE_COLD_START, MODE_IDLE);

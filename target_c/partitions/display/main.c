@@ -33,6 +33,15 @@ static void display_symbols(void)
     }
 }
 
+/* In scenario faults: deeper than the stack is long. */
+static uint32_t too_deep(uint32_t depth)
+{
+    volatile uint32_t frame[64];
+
+    frame[depth % 64u] = depth;
+    return depth == 0u ? 0u : too_deep(depth - 1u) + frame[depth % 64u];
+}
+
 static void display_keys(void)
 {
     RETURN_CODE_TYPE code;
@@ -41,6 +50,9 @@ static void display_keys(void)
         WAIT_EVENT(key, INFINITE_TIME, &code);
         RESET_EVENT(key, &code);
         record(USER_KEY, presses, presses % 12u);
+        if (shared()->scenario == SCENARIO_FAULTS) {
+            record(USER_KEY, too_deep(1000), 0);
+        }
         work(25);
     }
 }
@@ -56,6 +68,6 @@ int main(void)
 
     CREATE_EVENT(&key, &code);
     console_write("displays ready");
-    application_start(PROCESSES, sizeof PROCESSES / sizeof PROCESSES[0]);
+    application_start(PROCESSES, sizeof PROCESSES / sizeof PROCESSES[0], "display_idle");
     return 0;
 }

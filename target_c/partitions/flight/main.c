@@ -62,6 +62,6 @@ int main(void)
 
     CREATE_BUFFER(sizeof(struct command), 4, &commands, &code);
     console_write("flight control ready");
-    application_start(PROCESSES, sizeof PROCESSES / sizeof PROCESSES[0]);
+    application_start(PROCESSES, sizeof PROCESSES / sizeof PROCESSES[0], "flight_idle");
     return 0;
 }

@@ -5,6 +5,7 @@
 #define BURST_EVERY 25u /* polls between two bursts in scenario bursty */
 #define BURST_FRAMES 30u
 #define MOST_FRAMES 64u
+#define FAULT_ROUND 3u
 
 enum { USER_BUS_FRAME = 400, POINT_STATUS = 401 };
 
@@ -42,12 +43,23 @@ static void io_receive(void)
     }
 }
 
+/* In scenario faults: an instruction that is the kernel's alone. */
+static void break_privilege(void)
+{
+    if (shared()->scenario == SCENARIO_FAULTS) {
+        __asm__ volatile("mtmsr %0" ::"r"(0));
+    }
+}
+
 static void io_status(void)
 {
     RETURN_CODE_TYPE code;
 
-    for (;;) {
+    for (uint32_t round = 0;; round++) {
         record_point(POINT_STATUS);
+        if (round == FAULT_ROUND) {
+            break_privilege();
+        }
         work(12);
         PERIODIC_WAIT(&code);
     }
@@ -64,6 +76,6 @@ int main(void)
 
     CREATE_SEMAPHORE(0, MOST_FRAMES, &received, &code);
     console_write("input and output ready");
-    application_start(PROCESSES, sizeof PROCESSES / sizeof PROCESSES[0]);
+    application_start(PROCESSES, sizeof PROCESSES / sizeof PROCESSES[0], "io_idle");
     return 0;
 }

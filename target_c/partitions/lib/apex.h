@@ -71,8 +71,8 @@ struct application_process {
     uint32_t stack;
 };
 
-/* Creates and starts the processes and the idle process, then enters NORMAL mode. */
-void application_start(const struct application_process *processes, unsigned count);
+/* Creates and starts the processes and the idle process of the given name, then enters NORMAL mode. */
+void application_start(const struct application_process *processes, unsigned count, const char *idle_name);
 
 /* The page the kernel shows: scenario and rates. */
 static inline const volatile struct shared_page *shared(void)

@@ -104,16 +104,22 @@ static void create(const struct application_process *process)
     }
 }
 
-void application_start(const struct application_process *processes, unsigned count)
+void application_start(const struct application_process *processes, unsigned count, const char *idle_name)
 {
-    static const struct application_process IDLE = {"idle",        idle,          INFINITE_TIME,
-                                                    INFINITE_TIME, IDLE_PRIORITY, IDLE_STACK};
+    const struct application_process idle_process = {
+        .name = idle_name,
+        .body = idle,
+        .period = INFINITE_TIME,
+        .capacity = INFINITE_TIME,
+        .priority = IDLE_PRIORITY,
+        .stack = IDLE_STACK,
+    };
     RETURN_CODE_TYPE code;
 
     for (unsigned i = 0; i < count; i++) {
         create(&processes[i]);
     }
-    create(&IDLE);
+    create(&idle_process);
     SET_PARTITION_MODE(MODE_NORMAL, &code);
     console_write("cannot enter NORMAL mode");
     SET_PARTITION_MODE(MODE_IDLE, &code);

@@ -21,6 +21,14 @@ static void maint_statistics(void)
     }
 }
 
+/* In scenario faults: a store to memory of the kernel. */
+static void break_memory(void)
+{
+    if (shared()->scenario == SCENARIO_FAULTS) {
+        *(volatile uint32_t *)(uintptr_t)0x00200000u = 0;
+    }
+}
+
 /* Longer than a window: it is cut by the ends of several. */
 static void maint_test(void)
 {
@@ -29,6 +37,7 @@ static void maint_test(void)
     for (;;) {
         work(250);
         record_text(TEXT_TEST, "self test passed");
+        break_memory();
         PERIODIC_WAIT(&code);
     }
 }
@@ -57,6 +66,6 @@ int main(void)
 
     CREATE_BLACKBOARD(sizeof(uint32_t), &orders, &code);
     console_write("maintenance ready");
-    application_start(PROCESSES, sizeof PROCESSES / sizeof PROCESSES[0]);
+    application_start(PROCESSES, sizeof PROCESSES / sizeof PROCESSES[0], "maint_idle");
     return 0;
 }

@@ -57,6 +57,6 @@ int main(void)
 
     CREATE_SEMAPHORE(0, 8, &fix, &code);
     console_write("navigation ready");
-    application_start(PROCESSES, sizeof PROCESSES / sizeof PROCESSES[0]);
+    application_start(PROCESSES, sizeof PROCESSES / sizeof PROCESSES[0], "nav_idle");
     return 0;
 }

@@ -93,7 +93,14 @@ struct process_attributes {
     char name[NAME_BYTES + 1];
 };
 
-enum scenario { SCENARIO_NOMINAL, SCENARIO_OVERLOAD, SCENARIO_CHATTER, SCENARIO_BURSTY, SCENARIO_COUNT };
+enum scenario {
+    SCENARIO_NOMINAL,
+    SCENARIO_OVERLOAD,
+    SCENARIO_CHATTER,
+    SCENARIO_BURSTY,
+    SCENARIO_FAULTS,
+    SCENARIO_COUNT
+};
 
 /* The page at PARTITION_SHARED_PAGE. */
 struct shared_page {

@@ -1,0 +1,129 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The demo module's configuration as C. Expected numbers: worked out by hand from the XML given here."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+
+from target_c.partitions.configure import config_source, images_source, main
+from tests.support.tree import ROOT
+from vxmon.config.module import load_module
+from vxmon.errors import InputError
+
+PARTITION = (
+    '<Partition Name="{0}" Id="{1}"><PartitionDescription><Application NameRef="{0}"/>'
+    '<Settings RequiredMemorySize="{2}"/></PartitionDescription></Partition>'
+)
+WINDOWS = (
+    '<PartitionWindow PartitionNameRef="A" Duration="0.0012345" ReleasePoint="1"/>'
+    '<PartitionWindow PartitionNameRef="SPARE" Duration="0.001"/>'
+    '<PartitionWindow PartitionNameRef="B" Duration="0.000100001" ReleasePoint="true"/>'
+    '<PartitionWindow PartitionNameRef="B" Duration="0.000100002"/>'
+)
+
+
+def write(folder: Path, windows: str = WINDOWS, partitions: str = "", name: str = "m") -> Path:
+    partitions = partitions or PARTITION.format("A", 7, "0x100000") + PARTITION.format("B", 9, "0x200000")
+    path = folder / "module.xml"
+    path.write_text(
+        f'<Module xmlns="http://www.windriver.com/vxWorks653/ConfigRecord" Name="{name}" Id="3"><CoreOS/>'
+        '<Applications><Application Name="A"/><Application Name="B"/></Applications>'
+        f"<SharedDataRegions/><SharedLibraryRegions/><Partitions>{partitions}</Partitions>"
+        f'<Schedules><Schedule Id="0">{windows}</Schedule></Schedules><Connections/><HealthMonitor/></Module>',
+        encoding="utf-8",
+    )
+    return path
+
+
+def source(folder: Path, **changes: str) -> str:
+    return config_source(load_module(write(folder, **changes)))
+
+
+def refusal(folder: Path, **changes: str) -> str:
+    with pytest.raises(InputError) as error:
+        source(folder, **changes)
+    return str(error.value)
+
+
+def test_windows_have_exact_running_offsets(tmp_path: Path) -> None:
+    windows = re.findall(
+        r"^ {4}\{(\d+), (true|false), (\d+)u, (\d+)u\}, /\* (\w+) \*/$", source(tmp_path), re.MULTILINE
+    )
+    assert windows == [
+        ("1", "true", "0", "1234500", "A"),
+        ("0", "false", "1234500", "1000000", "SPARE"),
+        ("2", "true", "2234500", "100001", "B"),
+        ("2", "false", "2334501", "100002", "B"),
+    ]
+    assert "{0, 4, 2434503u, windows_0}" in source(tmp_path)
+
+
+def test_partitions_keep_their_order_ids_and_memory(tmp_path: Path) -> None:
+    text = source(tmp_path)
+    assert re.findall(r'\{"(\w+)", (\d+), (\w+), (\w+), \w+\}', text) == [
+        ("A", "7", "0x100000", "image_0"),
+        ("B", "9", "0x200000", "image_1"),
+    ]
+    assert '"m", 3, 2, partitions, 1, schedules,' in text
+
+
+def test_each_image_is_the_elf_file_of_the_application(tmp_path: Path) -> None:
+    text = images_source(load_module(write(tmp_path)), Path("images"))
+    assert re.findall(r'(image_\d):\n\s+\.incbin "([^"]+)"', text) == [
+        ("image_0", "images/a.elf"),
+        ("image_1", "images/b.elf"),
+    ]
+
+
+def test_the_source_is_c_of_the_kernel(tmp_path: Path) -> None:
+    (tmp_path / "config.c").write_text(source(tmp_path), encoding="utf-8")
+    command = ["gcc", "-std=c11", "-Wall", "-Wextra", "-Werror", "-fsyntax-only"]
+    include = f"-I{ROOT / 'target_c/kernel/include'}"
+    done = subprocess.run(
+        [*command, include, tmp_path / "config.c"], check=False, capture_output=True, text=True, timeout=60
+    )
+    assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        ({"windows": WINDOWS.replace("0.000100002", "0.000099999")}, "shorter than 100,000 ns"),
+        ({"windows": WINDOWS.replace("SPARE", "A")}, "less than 10 % of SPARE"),
+        ({"windows": WINDOWS * 17}, "68 windows"),
+        ({"partitions": PARTITION.format("A", 7, 4096) + PARTITION.format("B", 9, "0x100000")}, "RequiredMemorySize"),
+        ({"partitions": PARTITION.format("A", 0, "0x100000") + PARTITION.format("B", 9, "0x100000")}, "Id 0"),
+        ({"name": "a b"}, "module 'a b'"),
+    ],
+)
+def test_what_the_kernel_cannot_do_is_refused_in_words(tmp_path: Path, changes: dict[str, str], words: str) -> None:
+    assert words in refusal(tmp_path, **changes)
+
+
+def test_main_writes_both_files(tmp_path: Path) -> None:
+    assert main([str(write(tmp_path)), "-o", str(tmp_path / "out"), "--images", "i"]) == 0
+    assert sorted(p.name for p in (tmp_path / "out").iterdir()) == ["config.c", "images.S"]
+
+
+def test_main_says_what_is_wrong_and_exits_2(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = write(tmp_path, windows=WINDOWS.replace("0.001", "1e-3"))
+    assert main([str(path), "-o", str(tmp_path / "out"), "--images", "i"]) == 2
+    assert capsys.readouterr().err.startswith("configure: ")
+    assert not (tmp_path / "out").exists()
+
+
+def test_the_demo_module_is_what_its_users_rely_on() -> None:
+    """20 ms frame, 10 % SPARE, two adjacent windows of one partition: asked for by the design of the demo."""
+    module = load_module(ROOT / "target_c/partitions/module.xml")
+    schedule = module.schedules[0]
+    names = [window.partition for window in schedule.windows]
+    assert schedule.major_frame_ns == 20_000_000
+    assert schedule.spare_ns == 2_000_000
+    assert any(a is not None and a == b for a, b in pairwise(names))
+    assert len(module.partitions) >= 4
+    assert all(names.count(partition.name) >= 2 for partition in module.partitions)
