@@ -36,7 +36,10 @@ from vxmon.image.elf import ElfFile
 
 __all__ = ["Unit", "read_units"]
 
-_STEPS = 10_000_000
+# Steps beyond those that the sections' sizes explain: tables and lists are normally walked once, at a byte a step
+# or more, but a small file can refer to the same ones again and again.
+_SPARE_STEPS = 500_000
+_TABLES = 16
 _TAG_COMPILE_UNIT, _TAG_VARIABLE, _TAG_PARTIAL_UNIT, _TAG_SKELETON_UNIT = 0x11, 0x34, 0x3C, 0x4A
 _AT_LOCATION, _AT_NAME, _AT_LOW_PC, _AT_HIGH_PC, _AT_COMP_DIR, _AT_RANGES = 0x02, 0x03, 0x11, 0x12, 0x1B, 0x55
 _AT_STR_OFFSETS_BASE, _AT_ADDR_BASE, _AT_RNGLISTS_BASE, _AT_GNU_ADDR_BASE = 0x72, 0x73, 0x74, 0x2133
@@ -76,7 +79,8 @@ class _Walk:
     def __init__(self, elf: ElfFile, sections: Sections) -> None:
         self._sections = sections
         self._order = elf.order
-        self._budget = Budget(_STEPS)
+        walked = (sections.abbrev, sections.ranges, sections.rnglists, sections.aranges)
+        self._budget = Budget(_SPARE_STEPS + 2 * sum(map(len, walked)) + len(sections.info) // 8)
         self._tables: dict[tuple[int, int, int, int], dict[int, Abbreviation]] = {}
         try:
             self._aranges = _read_aranges(sections.aranges, elf.order, self._budget)
@@ -100,6 +104,9 @@ class _Walk:
     def _abbreviations(self, head: UnitHead) -> dict[int, Abbreviation]:
         key = (head.abbrev, head.address_size, head.offset_size, head.version)
         if key not in self._tables:
+            # Units that share a table are neighbours; keeping all tables would let a small file fill the memory.
+            if len(self._tables) == _TABLES:
+                del self._tables[next(iter(self._tables))]
             self._tables[key] = read_abbreviations(self._sections.abbrev, key[0], key[1:], self._order, self._budget)
         return self._tables[key]
 

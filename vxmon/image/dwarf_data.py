@@ -8,6 +8,7 @@ Everything that loops spends from one Budget, so that no file, however made, tak
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import NamedTuple
 
 __all__ = ["ULEB", "Abbreviation", "Budget", "Cursor", "DwarfError", "Form", "Sections", "read_abbreviations"]
@@ -69,19 +70,12 @@ _VARIABLE = {
 _OFFSETS = {0x0E, 0x17, 0x1D, 0x1F, 0x1F20, 0x1F21}
 
 
-def skip_of(form: int, address_size: int, offset_size: int, version: int) -> int:
-    """Return how a form is skipped. Raises DwarfError for a form that no version defines."""
-    if form in _FIXED:
-        return _FIXED[form]
-    if form in _VARIABLE:
-        return _VARIABLE[form]
-    if form in _OFFSETS:
-        return offset_size
-    if form == Form.ADDR:
-        return address_size
-    if form == Form.REF_ADDR:
-        return address_size if version == 2 else offset_size
-    raise DwarfError(f"attribute form 0x{form:x} is not known")
+@lru_cache(maxsize=32)
+def _known_forms(address_size: int, offset_size: int, version: int) -> dict[int, int]:
+    """Return how each form is skipped, in a unit with such sizes."""
+    reference = address_size if version == 2 else offset_size
+    offsets = dict.fromkeys(_OFFSETS, offset_size)
+    return _FIXED | _VARIABLE | offsets | {Form.ADDR: address_size, Form.REF_ADDR: reference}
 
 
 class Cursor:
@@ -101,8 +95,7 @@ class Cursor:
         """Return an unsigned number of that many bytes."""
         start = self.position
         self.skip(size)
-        big = self.order == ">"
-        return int.from_bytes(self.data[start : self.position], "big" if big else "little")
+        return int.from_bytes(self.data[start : self.position], "big" if self.order == ">" else "little")
 
     def skip(self, size: int) -> None:
         """Move on."""
@@ -114,7 +107,10 @@ class Cursor:
         """Return a ULEB128 number of up to 64 bits; longer ones are not used by any producer."""
         value = shift = 0
         while True:
-            byte = self.number(1)
+            if self.position >= self.end:
+                raise DwarfError("debug information ends in the middle of a number")
+            byte = self.data[self.position]
+            self.position += 1
             value |= (byte & 0x7F) << shift
             shift += 7
             if byte < 0x80:
@@ -132,7 +128,7 @@ class Cursor:
         return text
 
     def skip_form(self, how: int) -> None:
-        """Skip an attribute value; ``how`` comes from skip_of."""
+        """Skip an attribute value; ``how`` as in Abbreviation."""
         if how >= 0:
             self.skip(how)
         elif how == ULEB:
@@ -167,20 +163,13 @@ def read_abbreviations(
 ) -> dict[int, Abbreviation]:
     """Return the table at an offset; ``sizes`` are address size, offset size and DWARF version."""
     cursor = Cursor(data, offset, len(data), order)
+    known = _known_forms(*sizes)
     table: dict[int, Abbreviation] = {}
     while code := cursor.uleb():
-        budget.spend()
         tag = cursor.uleb()
         cursor.skip(1)
-        attributes: list[tuple[int, int, int]] = []
-        while True:
-            budget.spend()
-            name, form = cursor.uleb(), cursor.uleb()
-            if form == Form.IMPLICIT_CONST:
-                cursor.uleb()
-            if not name and not form:
-                break
-            attributes.append((name, form, skip_of(form, *sizes)))
+        attributes = _specifications(cursor, known)
+        budget.spend(len(attributes) + 1)
         skips = _merged(attributes)
         fixed = sum(skips) if all(how >= 0 for how in skips) else -1
         table.setdefault(code, Abbreviation(tag, tuple(attributes), skips, fixed))
@@ -188,6 +177,39 @@ def read_abbreviations(
             # Some producers leave out the 0 that ends the last table.
             break
     return table
+
+
+_MAX_ATTRIBUTES = 1000
+
+
+def _specifications(cursor: Cursor, known: dict[int, int]) -> list[tuple[int, int, int]]:
+    """Return the (attribute, form, skip) of one abbreviation, to its end.
+
+    Large files have millions of these, nearly all in two bytes: those are read without a call.
+    """
+    data, position, last = cursor.data, cursor.position, cursor.end - 1
+    attributes: list[tuple[int, int, int]] = []
+    while True:
+        if position < last and data[position] < 0x80 and data[position + 1] < 0x80:
+            name, form = data[position], data[position + 1]
+            position += 2
+        else:
+            cursor.position = position
+            name, form = cursor.uleb(), cursor.uleb()
+            position = cursor.position
+        if not name and not form:
+            cursor.position = position
+            return attributes
+        how = known.get(form)
+        if how is None:
+            raise DwarfError(f"attribute form 0x{form:x} is not known")
+        attributes.append((name, form, how))
+        if form == Form.IMPLICIT_CONST:
+            cursor.position = position
+            cursor.uleb()
+            position = cursor.position
+        if len(attributes) > _MAX_ATTRIBUTES:
+            raise DwarfError(f"an abbreviation has more than {_MAX_ATTRIBUTES} attributes")
 
 
 def _merged(attributes: list[tuple[int, int, int]]) -> tuple[int, ...]:
