@@ -20,6 +20,7 @@ from vxmon.image.dwarf_data import (
     DwarfError,
     Form,
     Sections,
+    entry_end,
     read_abbreviations,
 )
 from vxmon.image.dwarf_units import (
@@ -152,26 +153,9 @@ class _Walk:
             elif shape.fixed >= 0:
                 position += shape.fixed
             else:
-                position = _after(cursor, shape, position)
+                position = entry_end(cursor, shape, position)
         if position > end:
             raise DwarfError("an entry ends past the end of its unit")
-
-
-def _after(cursor: Cursor, shape: Abbreviation, position: int) -> int:
-    """Return where an entry ends whose attributes begin at a position."""
-    data, end = cursor.data, cursor.end
-    for how in shape.skips:
-        if how >= 0:
-            position += how
-        elif how == ULEB:
-            while position < end and data[position] >= 0x80:
-                position += 1
-            position += 1
-        else:
-            cursor.position = min(position, end)
-            cursor.skip_form(how)
-            position = cursor.position
-    return position
 
 
 def _location(cursor: Cursor, shape: Abbreviation) -> bytes:

@@ -7,11 +7,22 @@ Everything that loops spends from one Budget, so that no file, however made, tak
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import NamedTuple
 
-__all__ = ["ULEB", "Abbreviation", "Budget", "Cursor", "DwarfError", "Form", "Sections", "read_abbreviations"]
+__all__ = [
+    "ULEB",
+    "Abbreviation",
+    "Budget",
+    "Cursor",
+    "DwarfError",
+    "Form",
+    "Sections",
+    "entry_end",
+    "read_abbreviations",
+]
 
 
 class DwarfError(Exception):
@@ -43,6 +54,7 @@ class Sections(NamedTuple):
     ranges: bytes
     rnglists: bytes
     aranges: bytes
+    types: bytes
 
 
 class Form:
@@ -118,6 +130,13 @@ class Cursor:
             if shift > 70:
                 raise DwarfError("a number has more than 64 bits")
 
+    def sleb(self) -> int:
+        """Return a SLEB128 number."""
+        start = self.position
+        value = self.uleb()
+        bits = 7 * (self.position - start)
+        return value - (1 << bits) if value >> (bits - 1) else value
+
     def string(self) -> bytes:
         """Return the bytes up to a zero byte."""
         end = self.data.find(b"\0", self.position, self.end)
@@ -156,6 +175,26 @@ class Abbreviation:
     skips: tuple[int, ...]
     fixed: int
     """Size of the attributes where every entry has the same, else -1."""
+    children: bool = False
+    constants: Mapping[int, int] = field(default_factory=dict)
+    """Values by attribute that stand here and not in the entries (DW_FORM_implicit_const)."""
+
+
+def entry_end(cursor: Cursor, shape: Abbreviation, position: int) -> int:
+    """Return where an entry ends whose attributes begin at a position."""
+    data, end = cursor.data, cursor.end
+    for how in shape.skips:
+        if how >= 0:
+            position += how
+        elif how == ULEB:
+            while position < end and data[position] >= 0x80:
+                position += 1
+            position += 1
+        else:
+            cursor.position = min(position, end)
+            cursor.skip_form(how)
+            position = cursor.position
+    return position
 
 
 def read_abbreviations(
@@ -167,12 +206,13 @@ def read_abbreviations(
     table: dict[int, Abbreviation] = {}
     while code := cursor.uleb():
         tag = cursor.uleb()
-        cursor.skip(1)
-        attributes = _specifications(cursor, known)
+        children = cursor.number(1) != 0
+        constants: dict[int, int] = {}
+        attributes = _specifications(cursor, known, constants)
         budget.spend(len(attributes) + 1)
         skips = _merged(attributes)
         fixed = sum(skips) if all(how >= 0 for how in skips) else -1
-        table.setdefault(code, Abbreviation(tag, tuple(attributes), skips, fixed))
+        table.setdefault(code, Abbreviation(tag, tuple(attributes), skips, fixed, children, constants))
         if cursor.position == cursor.end:
             # Some producers leave out the 0 that ends the last table.
             break
@@ -182,8 +222,8 @@ def read_abbreviations(
 _MAX_ATTRIBUTES = 1000
 
 
-def _specifications(cursor: Cursor, known: dict[int, int]) -> list[tuple[int, int, int]]:
-    """Return the (attribute, form, skip) of one abbreviation, to its end.
+def _specifications(cursor: Cursor, known: dict[int, int], constants: dict[int, int]) -> list[tuple[int, int, int]]:
+    """Return the (attribute, form, skip) of one abbreviation, to its end; values that stand here go to ``constants``.
 
     Large files have millions of these, nearly all in two bytes: those are read without a call.
     """
@@ -206,7 +246,7 @@ def _specifications(cursor: Cursor, known: dict[int, int]) -> list[tuple[int, in
         attributes.append((name, form, how))
         if form == Form.IMPLICIT_CONST:
             cursor.position = position
-            cursor.uleb()
+            constants[name] = cursor.sleb()
             position = cursor.position
         if len(attributes) > _MAX_ATTRIBUTES:
             raise DwarfError(f"an abbreviation has more than {_MAX_ATTRIBUTES} attributes")

@@ -31,7 +31,10 @@ _MAX_INFLATED = 512 << 20
 
 @dataclass(frozen=True, slots=True)
 class UnitHead:
-    """A unit's header; ``first`` is where its entries begin, in .debug_info."""
+    """A unit's header; ``start`` is its place, ``first`` that of its entries, in .debug_info.
+
+    A type unit has a signature, and the place of its type in ``type``, counted from ``start``.
+    """
 
     version: int
     first: int
@@ -40,6 +43,9 @@ class UnitHead:
     offset_size: int
     address_size: int
     kind: int
+    start: int = 0
+    signature: int = 0
+    type: int = 0
 
 
 def debug_sections(elf: ElfFile) -> Sections:
@@ -87,8 +93,11 @@ def _inflated(elf: ElfFile, name: str, data: bytes) -> bytes:
     return result
 
 
-def read_head(info: bytes, position: int, order: str) -> UnitHead:
-    """Return the header of the unit at a place of .debug_info. Raises DwarfError for what no version defines."""
+def read_head(info: bytes, position: int, order: str, *, types: bool = False) -> UnitHead:
+    """Return the header of the unit at a place of .debug_info, or .debug_types with ``types``.
+
+    Raises DwarfError for what no version defines.
+    """
     cursor = Cursor(info, position, len(info), order)
     length, offset_size = cursor.number(4), 4
     if length == 0xFFFFFFFF:
@@ -99,7 +108,7 @@ def read_head(info: bytes, position: int, order: str) -> UnitHead:
     version = cursor.number(2)
     if not 2 <= version <= 5:
         raise DwarfError(f"DWARF version {version} is not known")
-    kind = 1
+    kind = UT_TYPE if types else 1
     if version == 5:
         kind, address_size, abbrev = cursor.number(1), cursor.number(1), cursor.number(offset_size)
         cursor.skip(8 if kind in (UT_SKELETON, UT_SPLIT_COMPILE) else 0)
@@ -107,7 +116,11 @@ def read_head(info: bytes, position: int, order: str) -> UnitHead:
         abbrev, address_size = cursor.number(offset_size), cursor.number(1)
     if address_size not in (1, 2, 4, 8):
         raise DwarfError(f"addresses of {address_size} bytes")
-    return UnitHead(version, cursor.position, end, abbrev, offset_size, address_size, kind)
+    signature = type_place = 0
+    if kind in (UT_TYPE, UT_SPLIT_TYPE):
+        signature, type_place = cursor.number(8), cursor.number(offset_size)
+    sizes = (offset_size, address_size)
+    return UnitHead(version, cursor.position, end, abbrev, *sizes, kind, position, signature, type_place)
 
 
 def text_at(data: bytes, offset: int) -> str:
