@@ -1,0 +1,28 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Small text files, read whole and with a limit."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Final
+
+from vxmon.errors import InputError
+from vxmon.image.bytesource import ByteSource
+
+__all__ = ["MAX_TEXT", "read_text"]
+
+MAX_TEXT: Final = 1 << 20
+"""Largest ICD file in bytes."""
+
+
+def read_text(path: str, limit: int = MAX_TEXT) -> str:
+    """Return a file of UTF-8 text. Raises InputError for anything else, and above the limit."""
+    with ByteSource(Path(path)) as source:
+        if source.size > limit:
+            raise InputError(f"{path}: {source.size:,} bytes; at most {limit:,} are read")
+        data = source.read(0, limit)
+    try:
+        return data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = data.count(b"\n", 0, error.start) + 1
+        raise InputError(f"{path}:{line}: byte {error.start} is no UTF-8 text") from None
