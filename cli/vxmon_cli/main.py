@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import importlib
+import os
 import sys
 from typing import Final, cast
 
@@ -51,16 +52,37 @@ def vxmon() -> None:
     """Record, print, analyze and check what the partitions of a module do."""
 
 
-def main() -> None:
-    """Run the command line and exit with its status."""
+def _show(error: click.ClickException) -> None:
+    """One line; for a bare ``vxmon`` the help."""
+    context = getattr(error, "ctx", None)
+    if context is None or isinstance(error, click.exceptions.NoArgsIsHelpError):
+        error.show()
+        return
+    message = " ".join(error.format_message().split())
+    click.echo(f"{context.command_path}: {message} (see '{context.command_path} --help')", err=True)
+
+
+def _run() -> int:
     try:
         status = vxmon.main(standalone_mode=False)
     except click.ClickException as error:
-        error.show()
-        status = error.exit_code
+        _show(error)
+        return error.exit_code
     except VxmonError as error:
         click.echo(f"vxmon: {error}", err=True)
-        status = error.exit_status
+        return error.exit_status
     except (click.Abort, KeyboardInterrupt):
-        status = _INTERRUPTED
-    sys.exit(status if isinstance(status, int) else 0)
+        return _INTERRUPTED
+    return status if isinstance(status, int) else 0
+
+
+def main() -> None:
+    """Run the command line and exit with its status."""
+    try:
+        status = _run()
+        sys.stdout.flush()
+    except BrokenPipeError:
+        # Whoever read our output has gone. What is left in the buffer must not fail again when Python ends.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        status = 0
+    sys.exit(status)

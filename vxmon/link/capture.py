@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
@@ -13,10 +12,10 @@ from vxmon.errors import TargetError
 from vxmon.link.client import Client
 from vxmon.link.machine import Control
 from vxmon.link.selection import select_events
+from vxmon.link.summary import Summary
 from vxmon.session import Recorder
 from vxmon.wire.events import TABLES, shipped_table
 from vxmon.wire.types import (
-    Bye,
     EventTable,
     InfoRequest,
     Result,
@@ -29,14 +28,13 @@ from vxmon.wire.types import (
     TargetInfo,
 )
 
-__all__ = ["Capture", "Limits", "Plan", "Status", "Summary"]
+__all__ = ["Capture", "Limits", "Plan", "Status"]
 
 _TABLE_WAIT_S: Final = 3.0
 _STATUS_S: Final = 0.5
 # The rest of a run is waited for as long as something still arrives.
 _DRAIN_QUIET_S: Final = 4.0
 _RESTARTS: Final = 100
-_TARGET_CAUSES: Final = ("overwritten", "full", "exhausted")
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,32 +70,6 @@ class Status:
     size: int
 
 
-@dataclass(slots=True)
-class Summary:
-    """What became of a capture, summed over its runs.
-
-    ``recorded`` is None when the target did not tell. ``lost`` is by cause; ``incomplete`` says why the end is not
-    known, "" when it is.
-    """
-
-    recorded: int | None = 0
-    delivered: int = 0
-    lost: dict[str, int] = field(default_factory=dict)
-    blocks: int = 0
-    datagrams: int = 0
-    duplicates: int = 0
-    resends: int = 0
-    corrupt: int = 0
-    socket_drops: int = 0
-    seconds: float = 0.0
-    incomplete: str = ""
-
-    @property
-    def lost_records(self) -> int:
-        """All causes together."""
-        return sum(self.lost.values())
-
-
 class Capture:
     """Records one session from a target.
 
@@ -123,6 +95,7 @@ class Capture:
         self._recorder: Recorder | None = None
         self._config = plan.config
         self._stop = False
+        self._cut_short = False
         self._begun = 0.0
         self._events_before = 0
         self._last_status = (0.0, 0)
@@ -150,18 +123,19 @@ class Capture:
         """
         client = self._client
         client.connect(self._plan.connect_seconds)
-        info = self._learn()
-        self._scenario()
-        self._recorder = self._open_recorder(info)
         try:
+            info = self._learn()
+            self._scenario()
+            self._recorder = self._open_recorder(info)
             client.record(self._recorder)
             self._start()
             self._go_on()
             self._finish_run()
-        except BaseException:
-            self._recorder.close()
+        except KeyboardInterrupt:
+            self._cut_short = True
             raise
-        self._close()
+        finally:
+            self._close()
         if client.output_error is not None:
             raise client.output_error
         return self.summary
@@ -246,7 +220,7 @@ class Capture:
         self._restarts += 1
         if self._restarts > _RESTARTS:
             raise TargetError(f"{self._client.name}: the target was restarted more than {_RESTARTS} times")
-        self._account("restarted")
+        self._account()
         try:
             self._start()
         except TargetError as error:
@@ -279,7 +253,7 @@ class Capture:
         if self._client.output_error is None and self._link.end is not None:
             self._drain()
         self._tell_notes()
-        self._account("")
+        self._account()
 
     def _stop_target(self) -> None:
         if self._link.end is not None or not self._link.run:
@@ -308,45 +282,27 @@ class Capture:
                 self._tell("the rest of the run did not arrive")
                 return
 
-    def _account(self, incomplete: str) -> None:
+    def _account(self) -> None:
         """Add the figures of the run that ended."""
-        link, summary = self._link, self.summary
-        summary.delivered += link.delivered
-        summary.blocks += link.blocks
-        summary.duplicates += link.duplicates
-        summary.incomplete = summary.incomplete or incomplete
-        self._events_before += link.delivered
-        states = list(link.states.values())
-        recorded = sum(state.recorded for state in states)
-        causes = {cause: sum(getattr(state.losses, cause) for state in states) for cause in _TARGET_CAUSES}
-        rest = max(recorded - link.delivered - sum(causes.values()), 0)
-        causes["link" if link.end is not None else "pending"] = rest
-        for cause, count in causes.items():
-            if count:
-                summary.lost[cause] = summary.lost.get(cause, 0) + count
-        if summary.recorded is not None and (link.end is not None or not link.run):
-            summary.recorded += recorded
-        elif link.end is None:
-            summary.recorded = None
-            summary.incomplete = summary.incomplete or "the target did not tell the end of the run"
-        link.delivered = link.blocks = link.duplicates = 0
-        link.states.clear()
+        self.summary.corrupt = self._client.corrupt
+        self.summary.add_run(self._link)
+        self._events_before += self._link.delivered
+        self._link.delivered = self._link.blocks = self._link.duplicates = 0
+        self._link.states.clear()
 
     def _close(self) -> None:
-        """Say goodbye and close the session."""
-        client, summary = self._client, self.summary
-        if self._link.control is Control.HELD and not self._link.lost:
-            # All is stored; without an answer the target frees itself when our heartbeat is missed.
-            with contextlib.suppress(TargetError):
-                client.call(Bye())
+        """Say goodbye and close the session, however far it came."""
+        client, summary, recorder = self._client, self.summary, self._recorder
+        if not self._cut_short:
+            # Whatever went wrong must not leave the target busy for the next host.
+            client.leave()
+        if recorder is None:
+            return
         beat = self._link.heartbeat
         summary.resends = beat.link.resent if beat else 0
-        summary.corrupt = client.corrupt
         summary.datagrams = client.receiver.received
         summary.socket_drops = client.receiver.dropped
-        if self._recorder is None:
-            return
-        if client.output_error is None:
-            self._recorder.finish(client.receiver.received, client.receiver.dropped)
+        if client.output_error is None and not self._cut_short:
+            recorder.finish(client.receiver.received, client.receiver.dropped)
         else:
-            self._recorder.close()
+            recorder.close()

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import secrets
 import time
 from collections.abc import Callable
@@ -28,6 +29,9 @@ _BATCHES_A_TURN: Final = 16
 _MAX_EARLY: Final = 1000
 # Place of the channel in a header (SPEC section 1).
 _CHANNEL_AT: Final = 6
+_BYE_WAIT_S: Final = 1.0
+_BUSY_RETRY_S: Final = 0.5
+_BUSY: Final = "another host controls this target; try again when it has ended"
 
 
 class Watch(Protocol):
@@ -188,11 +192,13 @@ class Client:
         self.link.connect(time.monotonic_ns())
         while self.link.control is not Control.HELD:
             self.pump()
-            if self.link.control is Control.BUSY:
-                raise TargetError(f"{self.name}: another host controls this target; try again when it has ended")
+            busy = self.link.control is Control.BUSY
             if time.monotonic() > give_up:
-                raise TargetError(f"{self.name}: {self._why_silent()}")
-            if self.link.control is Control.SILENT:
+                raise TargetError(f"{self.name}: {_BUSY if busy else self._why_silent()}")
+            if busy:
+                # A host that was killed is still believed to be there for three heartbeats.
+                self.wait(lambda: False, _BUSY_RETRY_S)
+            if busy or self.link.control is Control.SILENT:
                 self.link.connect(time.monotonic_ns())
 
     def _why_silent(self) -> str:
@@ -225,6 +231,14 @@ class Client:
                 f"{self.name}: {type(body).__name__.lower()} refused: {reply.text or reply.result.name.lower()}"
             )
         return reply
+
+    def leave(self) -> None:
+        """Give up control, if it is held. Without an answer the target frees itself when it misses our heartbeat."""
+        if self.link.control is not Control.HELD or self.link.lost:
+            return
+        pending = self.link.bye(time.monotonic_ns())
+        with contextlib.suppress(TargetError):
+            self.wait(lambda: pending.done, _BYE_WAIT_S)
 
     def wait(self, until: Callable[[], bool], seconds: float) -> bool:
         """Go on until something is true; false when it was not within that time."""

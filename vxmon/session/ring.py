@@ -111,6 +111,7 @@ class RingRecorder:
         self._folder = Path(f"{path}.ring")
         self._segments: list[tuple[Path, int]] = []
         self._number = 0
+        self._joined = 0
         self._tables = TableKeeper()
         self._ends: tuple[Endpoint, Endpoint] | None = None
         # Boot, run and stream -> the last block discarded.
@@ -133,6 +134,8 @@ class RingRecorder:
     @property
     def size(self) -> int:
         """Bytes kept so far."""
+        if self._joined:
+            return self._joined
         return self._writer.size + sum(size for _, size in self._segments)
 
     # ------------------------------------------------------------ recording
@@ -199,6 +202,7 @@ class RingRecorder:
             self._join(path, writer)
             path.unlink(missing_ok=True)
         writer.finish(received, dropped)
+        self._joined = writer.size
         shutil.rmtree(self._folder, ignore_errors=True)
 
     def _join(self, path: Path, writer: SessionWriter) -> None:

@@ -1,0 +1,127 @@
+# SPDX-License-Identifier: Apache-2.0
+"""``vxmon capture``: records what a target sends, raw."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from vxmon_cli.params import Address, Size
+
+if TYPE_CHECKING:
+    from vxmon.wire.types import RunConfig
+
+__all__ = ["capture"]
+
+_PORT = 6530
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """The options, as given."""
+
+    address: tuple[str, int] | None
+    output: str
+    seconds: float
+    events: int
+    size: int
+    ring: bool
+    exclude: tuple[str, ...]
+    only: tuple[str, ...]
+    one_way: bool
+    sync: bool
+    verbose: int
+    unit_slots: int
+    units: int
+    policy: str
+    high_water: int
+    flush_ms: int
+    datagram: int
+    no_upload: bool
+    qemu: bool
+    deterministic: bool
+    scenario: str
+    image: str | None
+    parameters: tuple[str, ...]
+
+    def run_config(self) -> RunConfig:
+        """How the target shall record."""
+        from vxmon.wire.types import Policy, RunConfig
+
+        return RunConfig(
+            datagram_bytes=self.datagram, unit_slots=self.unit_slots, units=self.units,
+            policy=Policy[self.policy.upper()], high_water=self.high_water, flush_ms=self.flush_ms,
+            one_way=self.one_way, no_upload=self.no_upload,
+        )  # fmt: skip
+
+
+@click.command("capture")
+@click.argument("address", required=False, type=Address(_PORT), metavar="[HOST[:PORT]]")
+@click.option(
+    "-o", "--output", required=True, metavar="FILE", help="The session; - is standard output, a FIFO is fine."
+)
+@click.option("-d", "--seconds", type=click.FloatRange(0, 1e9, min_open=True), help="Stop after this time.")
+@click.option("-n", "--events", type=click.IntRange(1), help="Stop when this many events have arrived.")
+@click.option("-S", "--size", type=Size(), help="Stop at this size of the session (k, M, G).")
+@click.option("-r", "--ring", is_flag=True, help="Keep the newest SIZE (default 64M) until you stop it.")
+@click.option("-F", "--exclude", multiple=True, metavar="CLASS", help="Leave out a class of events; may be repeated.")
+@click.option("-E", "--event", "only", multiple=True, metavar="EVENT", help="Record only this event; may be repeated.")
+@click.option("--one-way", is_flag=True, help="No acknowledgements: what gets lost on the way stays lost.")
+@click.option("--sync", is_flag=True, help="Acknowledge only what is on the disk (fsync).")
+@click.option("-v", "--verbose", count=True, help="Say more about what goes on.")
+@click.option("--unit-slots", type=click.IntRange(128, 4096), help="Slots of 8 bytes in a unit.  [1024]")
+@click.option("--units", type=click.IntRange(2, 65535), help="Units of the target.  [all its memory holds]")
+@click.option(
+    "--policy",
+    type=click.Choice(["ring", "linear"]),
+    default="ring",
+    show_default=True,
+    help="With all units in use: overwrite the oldest, or stop recording.",
+)
+@click.option("--high-water", type=click.IntRange(1, 100), help="Percent of a unit at which it is sent.  [70]")
+@click.option("--flush-ms", type=click.IntRange(1, 65535), help="Age at which a unit is sent.  [100]")
+@click.option("--datagram", type=click.IntRange(512, 1472), help="Bytes of a datagram.  [1400]")
+@click.option("--no-upload", is_flag=True, help="Record only; fetch at the stop.")
+@click.option("--qemu", is_flag=True, help="Run the demo target for the duration of the capture.")
+@click.option("--deterministic", is_flag=True, help="With --qemu and -d: seconds of target time, equal in every run.")
+@click.option("--scenario", default="", metavar="NAME", help="What the demo applications do.")
+@click.option("--image", metavar="FILE", help="The demo kernel; default $VXMON_TARGET, else build/ of the checkout.")
+@click.option(
+    "--parameter", "parameters", multiple=True, metavar="KEY=VALUE", help="Boot parameter of the demo kernel."
+)
+@click.pass_context
+def capture(context: click.Context, /, **given: Any) -> None:
+    """Record what a target sends, every datagram, into a session.
+
+    The session is a pcapng file; look at it with vxmon print and vxmon info. Ctrl-C stops in good order: the rest
+    is fetched and counted. A second one stops at once.
+    """
+    options = Options(**{name: _given(name, value) for name, value in given.items()})
+    _check(options, context)
+    from vxmon_cli.recording import record
+
+    context.exit(record(options))
+
+
+def _given(name: str, value: Any) -> Any:
+    """A number that was not given is 0: no limit, or the target's default."""
+    return 0 if value is None and name not in ("address", "image") else value
+
+
+def _check(options: Options, context: click.Context) -> None:
+    """Options that do not go together."""
+    demo_only = options.deterministic or options.image or options.parameters
+    for wrong, why in (
+        (options.qemu and options.address, "give HOST or --qemu, not both"),
+        (not options.qemu and not options.address, "which target? Give HOST[:PORT], or --qemu for the demo target"),
+        (demo_only and not options.qemu, "--deterministic, --image and --parameter need --qemu"),
+        (options.deterministic and not options.seconds, "--deterministic needs -d SECONDS"),
+        (
+            options.deterministic and (options.events or options.size or options.ring),
+            "--deterministic stops by -d alone, not by -n, -S or -r",
+        ),
+    ):
+        if wrong:
+            raise click.UsageError(why, context)

@@ -1,0 +1,223 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Wires a capture together: signals, session, target, and what is said about it."""
+
+from __future__ import annotations
+
+import datetime as dt
+import gc
+import platform
+import signal
+import sys
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from types import FrameType
+from typing import TYPE_CHECKING, Any
+
+from vxmon import __version__
+from vxmon.errors import OutputError, TargetError
+from vxmon.link.capture import Capture, Limits, Plan
+from vxmon.link.client import Client
+from vxmon.link.qemu import LIVE, Boot, DemoTarget, find_image, forward_options, free_port
+from vxmon.link.repeatable import record_repeatable
+from vxmon.session import FileSink, OutputClosedError, Recorder, RingRecorder, SessionWriter
+from vxmon_cli.progress import Progress, summary_lines
+
+if TYPE_CHECKING:
+    from vxmon.link.summary import Summary
+    from vxmon.wire.types import TargetInfo
+    from vxmon_cli.commands.capture import Options
+
+__all__ = ["record"]
+
+_INTERRUPTED = 130
+_RING_SIZE = 64 << 20
+# A booting demo target takes longer to answer than one that runs, and much longer on a busy host.
+_BOOT_SECONDS = 20.0
+_CONNECT_SECONDS = 4.6
+# The receiving thread must not wait long for its turn.
+_SWITCH_S = 0.0005
+_APPLICATION = f"vxmon {__version__}"
+
+
+class _Stop:
+    """The first SIGINT or SIGTERM asks for an end in good order, the second ends at once."""
+
+    def __init__(self) -> None:
+        self.asked = False
+        self.capture: Capture | None = None
+
+    def __call__(self, number: int, frame: FrameType | None) -> None:
+        del number, frame
+        if self.asked or self.capture is None:
+            raise KeyboardInterrupt
+        self.asked = True
+        self.capture.stop()
+
+    @contextmanager
+    def installed(self) -> Iterator[None]:
+        """Handle the signals for a while."""
+        before = [(number, signal.signal(number, self)) for number in (signal.SIGINT, signal.SIGTERM)]
+        try:
+            yield
+        finally:
+            for number, handler in before:
+                signal.signal(number, handler)
+
+
+class _Session:
+    """Opens the session when the capture asks for it."""
+
+    def __init__(self, options: Options, target: str) -> None:
+        self.recorder: Recorder | None = None
+        self.name = "standard output" if options.output == "-" else options.output
+        self._options = options
+        self._target = target
+        # A pipe or FIFO is opened now: its reader may be waiting for us, or we for it.
+        self._sink = FileSink.open(options.output) if _is_stream(options.output) else None
+        if self._sink is not None and (options.ring or self._sink.is_terminal):
+            what = "a ring needs a file" if options.ring else "a session is binary; it does not go to a terminal"
+            raise OutputError(f"{self.name}: {what}")
+
+    def open(self) -> Recorder:
+        """Begin the session."""
+        options = self._options
+        if options.ring:
+            size = options.size or _RING_SIZE
+            self.recorder = RingRecorder(options.output, size, self._metadata(), _APPLICATION, sync=options.sync)
+        else:
+            sink = self._sink or FileSink.open(options.output)
+            self.recorder = SessionWriter(sink, self._metadata(), _APPLICATION, sync=options.sync)
+        return self.recorder
+
+    def _metadata(self) -> dict[str, Any]:
+        return {
+            "created": dt.datetime.now().astimezone().isoformat(timespec="seconds"),
+            "command": ["vxmon", *sys.argv[1:]],
+            "host": platform.node(),
+            "target": self._target,
+            "vxmon": __version__,
+        }
+
+    @property
+    def size(self) -> int:
+        """Bytes written."""
+        return self.recorder.size if self.recorder is not None else 0
+
+
+def _is_stream(path: str) -> bool:
+    import stat
+    from pathlib import Path
+
+    if path == "-":
+        return True
+    try:
+        return not stat.S_ISREG(Path(path).stat().st_mode) and not Path(path).is_dir()
+    except (OSError, ValueError):
+        return False
+
+
+def record(options: Options) -> int:
+    """Do the capture; returns the exit status.
+
+    Raises:
+        VxmonError: as the library says.
+
+    """
+    stop, progress = _Stop(), Progress()
+    try:
+        with stop.installed():
+            if options.deterministic:
+                return _record_repeatable(options, progress)
+            return _record_live(options, stop, progress)
+    finally:
+        progress.clear()
+
+
+def _record_repeatable(options: Options, progress: Progress) -> int:
+    session = _Session(options, "demo target, deterministic")
+    boot = Boot(1, options.scenario, extra=options.parameters)
+    try:
+        summary = record_repeatable(
+            find_image(options.image), boot, options.run_config(), options.seconds, session.open,
+            only=options.only, without=options.exclude,
+        )  # fmt: skip
+    except OutputClosedError:
+        return 0
+    _tell_summary(progress, summary, session)
+    return 0
+
+
+def _record_live(options: Options, stop: _Stop, progress: Progress) -> int:
+    with ExitStack() as stack:
+        demo: DemoTarget | None = None
+        address = options.address
+        if options.qemu:
+            image = find_image(options.image)
+            port = free_port()
+            address = ("127.0.0.1", port)
+            boot = Boot.fresh(options.scenario, options.parameters)
+            demo = stack.enter_context(DemoTarget(image, boot, forward_options(port), LIVE))
+        if address is None:
+            raise TargetError("there is no target")
+        session = _Session(options, f"{address[0]}:{address[1]}")
+        client = Client(*address, watch=demo.check if demo is not None else lambda: None)
+        stack.callback(client.close)
+        _tune()
+        return _capture(options, client, session, stop, progress)
+
+
+def _capture(options: Options, client: Client, session: _Session, stop: _Stop, progress: Progress) -> int:
+    def open_session(info: TargetInfo) -> Recorder:
+        if options.verbose:
+            _tell_target(progress, info, client)
+        stop.capture = capture
+        return session.open()
+
+    capture = Capture(client, _plan(options), open_session, progress.tell, progress.show if progress.live else None)
+    try:
+        summary = capture.run()
+    except OutputClosedError:
+        _tell_summary(progress, capture.summary, session)
+        return 0
+    except OutputError:
+        if capture.begun:
+            _tell_summary(progress, capture.summary, session)
+        raise
+    except KeyboardInterrupt:
+        progress.tell("stopped at once; the session ends where it was" if capture.begun else "stopped")
+        return _INTERRUPTED
+    _tell_summary(progress, summary, session)
+    return TargetError.exit_status if summary.incomplete else 0
+
+
+def _plan(options: Options) -> Plan:
+    size = 0 if options.ring else options.size
+    return Plan(
+        options.run_config(), options.only, options.exclude, Limits(options.seconds, options.events, size),
+        scenario="" if options.qemu else options.scenario,
+        connect_seconds=_BOOT_SECONDS if options.qemu else _CONNECT_SECONDS,
+    )  # fmt: skip
+
+
+def _tune() -> None:
+    """Short turns between threads, and no pauses of the garbage collector for what lives all the time anyway."""
+    sys.setswitchinterval(_SWITCH_S)
+    gc.freeze()
+
+
+def _tell_target(progress: Progress, info: TargetInfo, client: Client) -> None:
+    progress.tell(
+        f"target {client.name}: {info.os_name} {info.os_release} on {info.board}, clock {info.clock_hz} Hz, "
+        f"{info.max_units} units in {info.arena_bytes} bytes; our receive buffer has {client.buffer_bytes} bytes"
+    )
+
+
+def _tell_summary(progress: Progress, summary: Summary, session: _Session) -> None:
+    for line in summary_lines(summary, session.name, session.size):
+        progress.tell(line)
+    if summary.incomplete:
+        progress.tell(f"INCOMPLETE: {summary.incomplete}")
+    elif summary.lost_records:
+        progress.tell(f"INCOMPLETE: {summary.lost_records:,} events are lost")
+    if summary.socket_drops:
+        progress.tell("the socket dropped datagrams: let this host have a larger buffer (sysctl net.core.rmem_max)")

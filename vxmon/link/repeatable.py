@@ -1,0 +1,116 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The bit-equal run: the demo target records by itself, QEMU writes down what it sends, nothing disturbs its time."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import Final
+
+import numpy as np
+
+from vxmon.errors import TargetError
+from vxmon.link.machine import HostLink
+from vxmon.link.qemu import REPEATABLE, Boot, DemoTarget, dump_options
+from vxmon.link.selection import select_events
+from vxmon.link.summary import Summary
+from vxmon.session import Batch, Endpoint, Recorder, open_session
+from vxmon.wire.bulk import block_datagrams, scan_blocks
+from vxmon.wire.datagram import DEFAULT_PORT
+from vxmon.wire.events import TABLES
+from vxmon.wire.types import Policy, RunConfig
+
+__all__ = ["boot_config", "record_repeatable"]
+
+# The peer's Ethernet address is given, so that nothing has to be asked or answered.
+_PEER: Final = f"10.0.2.2:{DEFAULT_PORT}@52:55:0a:00:02:02"
+# The target's time runs at most this much slower than ours, on a very busy host.
+_SLOWEST: Final = 60
+_START_S: Final = 60
+_RELEASE: Final = "2.4"
+
+
+def boot_config(config: RunConfig, events: frozenset[int], seconds: float) -> str:
+    """The boot parameter ``config`` for a run configuration that stops by itself."""
+    offered = {event.id for event in TABLES[_RELEASE].events}
+    items = [f"ms:{round(seconds * 1000)}", "oneway:1"]
+    numbers = (
+        ("datagram", config.datagram_bytes), ("unit", config.unit_slots), ("units", config.units),
+        ("highwater", config.high_water), ("flush", config.flush_ms), ("noupload", int(config.no_upload)),
+    )  # fmt: skip
+    items += [f"{key}:{number}" for key, number in numbers if number]
+    items += ["policy:linear"] if config.policy == Policy.LINEAR else []
+    if events != offered:
+        items.append("on:" + "+".join(map(str, sorted(events))))
+    return ",".join(items)
+
+
+def record_repeatable(
+    image: Path,
+    boot: Boot,
+    config: RunConfig,
+    seconds: float,
+    open_recorder: Callable[[], Recorder],
+    *,
+    only: Iterable[str] = (),
+    without: Iterable[str] = (),
+    going_on: Iterable[object] = (),
+) -> Summary:
+    """Record ``seconds`` of target time, from boot on.
+
+    ``going_on`` is asked again and again while the target runs; it may raise to end it.
+
+    Raises:
+        InputError: an event or class that the demo target does not have.
+        TargetError: the target does not run, or panics.
+        OutputError: the session cannot be written.
+
+    """
+    table = TABLES[_RELEASE]
+    events = select_events(table, frozenset(event.id for event in table.events), tuple(only), tuple(without))
+    with tempfile.TemporaryDirectory(prefix="vxmon-") as folder:
+        dump = Path(folder) / "dump.pcap"
+        whole = Boot(
+            boot.entropy, boot.scenario, run=f"{int(seconds) + 2}s", release=_RELEASE, peer=_PEER,
+            config=boot_config(config, events, seconds), extra=boot.extra,
+        )  # fmt: skip
+        with DemoTarget(image, whole, dump_options(dump), REPEATABLE) as target:
+            status = target.wait(_START_S + _SLOWEST * seconds, going_on)
+            if status:
+                raise TargetError(f"the demo target failed (status {status}): {target.last_words()}")
+        return _store(dump, open_recorder(), seconds)
+
+
+def _store(dump: Path, recorder: Recorder, seconds: float) -> Summary:
+    """Copy the datagrams of QEMU's pcap file into a session and count them as a capture would."""
+    summary, link = Summary(seconds=seconds), HostLink(1, 0)
+    with open_session(str(dump)) as source:
+        for batch in source.datagrams():
+            summary.datagrams += len(batch)
+            for number in range(len(batch)):
+                ends = (_endpoint(int(batch.sources[number])), _endpoint(int(batch.destinations[number])))
+                recorder.add(int(batch.times[number]), *ends, batch.payload(number))
+            recorder.flush()
+            summary.corrupt += _count(batch, link)
+    summary.add_run(link)
+    recorder.finish(summary.datagrams, 0)
+    return summary
+
+
+def _count(batch: Batch, link: HostLink) -> int:
+    """Tell a link what arrived; returns how many blocks are corrupt."""
+    blocks = block_datagrams(batch.data, batch.offsets, batch.lengths)
+    which = np.flatnonzero(blocks)
+    scan = scan_blocks(batch.data, batch.offsets[which], batch.lengths[which])
+    rows = scan.rows[scan.kind == 0]
+    if len(rows) and not link.run:
+        link.follow(int(rows["run"][0]), one_way=True)
+    link.stored(rows, 0)
+    for number in np.flatnonzero(~blocks).tolist():
+        link.receive(batch.payload(number), 0)
+    return int((scan.kind != 0).sum())
+
+
+def _endpoint(value: int) -> Endpoint:
+    return Endpoint(value >> 16, value & 0xFFFF)

@@ -1,0 +1,60 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The figures of a capture, as counted while it ran."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Final
+
+from vxmon.link.machine import HostLink
+
+__all__ = ["Summary"]
+
+_TARGET_CAUSES: Final = ("overwritten", "full", "exhausted")
+
+
+@dataclass(slots=True)
+class Summary:
+    """What became of a capture, summed over its runs.
+
+    ``recorded`` is None when the target did not tell. ``lost`` is by cause (SPEC section 4); ``incomplete`` says why
+    the end is not known, "" when it is. ``seconds`` are the host's, from start to stop.
+    """
+
+    recorded: int | None = 0
+    delivered: int = 0
+    lost: dict[str, int] = field(default_factory=dict)
+    blocks: int = 0
+    datagrams: int = 0
+    duplicates: int = 0
+    resends: int = 0
+    corrupt: int = 0
+    socket_drops: int = 0
+    seconds: float = 0.0
+    incomplete: str = ""
+
+    @property
+    def lost_records(self) -> int:
+        """All causes together."""
+        return sum(self.lost.values())
+
+    def add_run(self, link: HostLink) -> None:
+        """Add the figures of the run that ``link`` followed; ``corrupt`` must be up to date."""
+        states = list(link.states.values())
+        recorded = sum(state.recorded for state in states)
+        causes = {cause: sum(getattr(state.losses, cause) for state in states) for cause in _TARGET_CAUSES}
+        known = link.end is not None
+        # Which of the missing blocks are those that came damaged is found out when the session is read.
+        on_the_way = "link or corrupt" if self.corrupt else "link"
+        causes[on_the_way if known else "pending"] = max(recorded - link.delivered - sum(causes.values()), 0)
+        for cause, count in causes.items():
+            if count:
+                self.lost[cause] = self.lost.get(cause, 0) + count
+        self.delivered += link.delivered
+        self.blocks += link.blocks
+        self.duplicates += link.duplicates
+        if not known:
+            self.recorded = None
+            self.incomplete = self.incomplete or "the target did not tell the end of the run"
+        elif self.recorded is not None:
+            self.recorded += recorded
