@@ -36,10 +36,10 @@
 #define RX_EMPTY 0x8000u
 #define RX_WRAP 0x2000u
 #define RX_INTERRUPT 0x1000u
-#define RX_WHOLE 0x0C00u  /* last and first: the frame lies in this one buffer */
+#define RX_LAST 0x0800u
 #define RX_ERRORS 0x003Fu /* too long, unaligned, short, wrong checksum, overrun, cut */
 
-#define RX_FRAMES 64u
+#define RX_FRAMES 256u /* QEMU 7.2 can crash when the ring is full: leave it room for a burst */
 #define RX_BUFFER_BYTES 1984u
 #define CRC_BYTES 4u
 
@@ -55,7 +55,7 @@ static struct descriptor rx[RX_FRAMES] __attribute__((aligned(8)));
 static struct descriptor tx __attribute__((aligned(8)));
 static uint8_t rx_buffer[RX_FRAMES][RX_BUFFER_BYTES] __attribute__((aligned(64)));
 static unsigned rx_next;
-static bool present;
+static bool present, spanning; /* the last buffer was not its frame's last */
 
 static void rx_offer(unsigned at)
 {
@@ -133,15 +133,23 @@ void board_net_release(void)
     write32(ETSEC + RX_STATUS, RX_HALT);
 }
 
+/* Does the next buffer hold a whole and good frame? The flag for a frame's first buffer is not kept by QEMU. */
+static bool whole(void)
+{
+    const uint32_t flags = rx[rx_next].flags, length = rx[rx_next].length;
+    const bool begins = !spanning;
+
+    spanning = (flags & RX_LAST) == 0u;
+    return begins && !spanning && (flags & RX_ERRORS) == 0u && length > CRC_BYTES && length <= RX_BUFFER_BYTES;
+}
+
 /* Frames that are damaged or span buffers are dropped, at most a ring of them in one call. */
 size_t board_net_receive(const uint8_t **frame)
 {
     for (unsigned i = 0; i < RX_FRAMES && board_net_pending(); i++) {
-        const uint32_t flags = rx[rx_next].flags, length = rx[rx_next].length;
-        if ((flags & RX_WHOLE) == RX_WHOLE && (flags & RX_ERRORS) == 0u && length > CRC_BYTES &&
-            length <= RX_BUFFER_BYTES) {
+        if (whole()) {
             *frame = rx_buffer[rx_next];
-            return length - CRC_BYTES;
+            return rx[rx_next].length - CRC_BYTES;
         }
         board_net_release();
     }
