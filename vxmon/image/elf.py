@@ -20,7 +20,7 @@ from vxmon.image.model import Image, Kind, Problem, Section, Segment
 
 __all__ = ["MAX_SECTIONS", "MAX_SEGMENTS", "ElfFile", "read_image"]
 
-MAX_SECTIONS = 300_000
+MAX_SECTIONS = 200_000
 MAX_SEGMENTS = 66_000
 _MAX_NAMES = 64 << 20
 _XNUM = 0xFFFF
