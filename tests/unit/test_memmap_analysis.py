@@ -162,11 +162,17 @@ def test_two_images_for_one_partition(tmp_path: Path) -> None:
         map_images(paths, MapRequest(module=load_module(xml)))
 
 
-def test_images_loaded_to_the_same_addresses_are_noted(tmp_path: Path) -> None:
-    paths = [write(tmp_path / n, image()) for n in ("a.elf", "b.elf")]
-    assert ["is loaded to the same addresses as" in p.message for p in map_images(paths, MapRequest()).problems] == [
-        True
-    ]
+def test_images_loaded_to_the_same_addresses_are_noted_once(tmp_path: Path) -> None:
+    paths = [write(tmp_path / n, image(base=b)) for n, b in (("a.elf", 0x1000), ("b.elf", 0x1100), ("c.elf", 0x9000))]
+    (problem,) = map_images(paths, MapRequest()).problems
+    assert problem.message.startswith(f"{paths[0]}, {paths[1]} are loaded to the same addresses, from 0x1000")
+
+
+def test_partitions_may_share_addresses(tmp_path: Path) -> None:
+    xml = tmp_path / "module.xml"
+    xml.write_text(MODULE.format(size=0x1000, bss=0x1000))
+    paths = [write(tmp_path / n, image()) for n in ("nav.elf", "io.elf")]
+    assert map_images(paths, MapRequest(module=load_module(xml))).problems == ()
 
 
 def test_a_map_is_for_one_image(tmp_path: Path) -> None:

@@ -85,7 +85,7 @@ def map_images(paths: Sequence[Path], request: MapRequest) -> MemoryMap:
     module = None
     if request.module is not None:
         module = check_module(request.module, [(m.image, m.layout) for m in maps], request.images_of)
-    problems = [p for m in maps for p in m.image.problems] + _shared(maps)
+    problems = [p for m in maps for p in m.image.problems] + _shared(maps, module)
     changed = [c.name for g in growth for c in g.changes if c.what == "symbol"]
     wanted = [s.name for m in maps for s in m.symbols] + changed[:_MAX_DEMANGLED] + changed[-_MAX_DEMANGLED:]
     names = demangled(wanted)
@@ -157,29 +157,30 @@ def _overlap(image: Image, first: str, second: str, space: str, address: int, si
     return Problem("warning", image.path, message)
 
 
-def _shared(maps: Sequence[ImageMap]) -> list[Problem]:
-    """Note images of a module that are loaded to the same addresses."""
-    spans: list[tuple[int, int, int]] = []
-    for index, found in enumerate(maps):
-        if not found.image.relocatable:
-            spans += [(a, b, index) for a, b in covered(_loaded(found.image))]
-    shared: dict[tuple[int, int], int] = {}
-    furthest: tuple[int, int, int] | None = None
-    for span in sorted(spans):
-        if furthest is not None and span[0] < furthest[1] and span[2] != furthest[2]:
-            first, second = sorted((furthest[2], span[2]))
-            shared.setdefault((first, second), span[0])
-        if furthest is None or span[1] > furthest[1]:
-            furthest = span
-    return [
-        Problem(
-            "note",
-            maps[b].image.path,
-            f"is loaded to the same addresses as {maps[a].image.path}, from 0x{address:x}: fine only for images in"
-            " separate address spaces",
-        )
-        for (a, b), address in sorted(shared.items())
+def _shared(maps: Sequence[ImageMap], module: ModuleCheck | None) -> list[Problem]:
+    """Note images of a module that are loaded to the same addresses; partitions have address spaces of their own."""
+    partitions = {p.image for p in module.partitions} if module is not None else set()
+    spans = [
+        (start, end, found.image.path)
+        for found in maps
+        if not found.image.relocatable and found.image.path not in partitions
+        for start, end in covered(_loaded(found.image))
     ]
+    groups: list[tuple[int, dict[str, None]]] = []
+    reach = -1
+    for start, end, path in sorted(spans):
+        if start >= reach:
+            groups.append((start, {}))
+        groups[-1][1].setdefault(path)
+        reach = max(reach, end)
+    shared = {tuple(sorted(paths)): address for address, paths in reversed(groups) if len(paths) > 1}
+    return [Problem("note", "", _shared_message(paths, address)) for paths, address in sorted(shared.items())]
+
+
+def _shared_message(paths: tuple[str, ...], address: int) -> str:
+    names = ", ".join(paths[:_NAMED]) + (f" and {len(paths) - _NAMED:,} more" if len(paths) > _NAMED else "")
+    where = f"loaded to the same addresses, from 0x{address:x}"
+    return f"{names} are {where}: fine only for images in separate address spaces"
 
 
 def _loaded(image: Image) -> list[Span]:
