@@ -10,16 +10,22 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from vxmon.trace.facts import Boot, Facts
+from vxmon.trace.facts import Boot, Facts, Run
+from vxmon.wire.events import EventId
+from vxmon.wire.types import NOT_KNOWN
 
-__all__ = ["Gap", "Head", "StreamEdges", "boot_edges"]
+__all__ = ["UNKNOWN", "Begin", "Gap", "Head", "StreamEdges", "boot_edges"]
+
+UNKNOWN: Final = -1
+"""Value of a level about which nothing is known: records are missing, or its event was not recorded."""
 
 _TAIL: Final = np.iinfo(np.int64).max
+_EVENTS: Final = {"partition": EventId.PARTITION_SWITCH, "window": EventId.WINDOW, "task": EventId.TASK_SWITCH}
 
 
 @dataclass(frozen=True, slots=True)
 class Head:
-    """Who ran just before a block's first record."""
+    """Who ran just before a block's first record; UNKNOWN where the run did not record it."""
 
     partition: int
     window: int
@@ -40,17 +46,32 @@ class Gap:
     head: Head | None
 
 
-@dataclass(slots=True)
-class StreamEdges:
-    """Edges of a stream of a boot.
+@dataclass(frozen=True, slots=True)
+class Begin:
+    """The begin of a run in this session: its first block, the end of the run before, the loss in front of it.
 
-    ``begins`` are, in order of time, (time, end of the run before or None, state, loss before it or None) of each
-    run; ``gaps`` are the losses inside and behind runs by their number.
+    ``unrecorded`` are the levels whose switches the run does not record.
     """
 
-    begins: list[tuple[int, int | None, Head | None, Gap | None]] = field(default_factory=list)
+    time: int
+    before: int | None
+    head: Head | None
+    gap: Gap | None
+    unrecorded: frozenset[str]
+
+
+@dataclass(slots=True)
+class StreamEdges:
+    """Edges of a stream of a boot: runs in order of time, and losses inside and behind runs by their number."""
+
+    begins: list[Begin] = field(default_factory=list)
     gaps: dict[int, Gap] = field(default_factory=dict)
     last_time: int = 0
+
+    def unrecorded(self, time: int) -> frozenset[str]:
+        """Levels that the run of that instant does not record."""
+        begun = [begin for begin in self.begins if begin.time <= time]
+        return begun[-1].unrecorded if begun else frozenset()
 
 
 def boot_edges(boot: Boot, facts: Facts, index: NDArray[np.void]) -> dict[int, StreamEdges]:
@@ -58,45 +79,57 @@ def boot_edges(boot: Boot, facts: Facts, index: NDArray[np.void]) -> dict[int, S
     rows = index[index["boot"] == boot.number]
     edges: dict[int, StreamEdges] = {}
     for stream in np.unique(rows["stream"]).tolist():
-        edges[stream] = _stream_edges(rows[rows["stream"] == stream], facts)
+        edges[stream] = _stream_edges(rows[rows["stream"] == stream], boot, facts)
     return edges
 
 
-def _stream_edges(rows: NDArray[np.void], facts: Facts) -> StreamEdges:
+def _stream_edges(rows: NDArray[np.void], boot: Boot, facts: Facts) -> StreamEdges:
     rows = rows[np.lexsort((rows["sequence"], rows["run"]))]
     cuts = [0, *(np.flatnonzero(np.diff(rows["run"].astype(np.int64))) + 1).tolist(), len(rows)]
     edges = StreamEdges()
     before: int | None = None
     for begin, end in pairwise(cuts):
-        before = _run_edges(edges, rows[begin:end], before, facts)
+        before = _run_edges(edges, rows[begin:end], before, boot, facts)
     edges.last_time = before or 0
-    edges.begins.sort(key=lambda b: b[0])
+    edges.begins.sort(key=lambda b: b.time)
     return edges
 
 
-def _run_edges(edges: StreamEdges, rows: NDArray[np.void], before: int | None, facts: Facts) -> int:
+def _run_edges(edges: StreamEdges, rows: NDArray[np.void], before: int | None, boot: Boot, facts: Facts) -> int:
     """Add a run's edges; returns when it ends."""
     first = rows[0]
-    marked = rows[rows["room"] > 0]
-    for row in marked:
+    unrecorded = _unrecorded(boot.runs.get(int(first["run"])))
+    for row in rows[rows["room"] > 0]:
         number = int(row["room"]) - 1
-        edges.gaps[number] = _gap(row, facts.losses[number])
+        edges.gaps[number] = _gap(row, facts.losses[number], unrecorded)
     head_gap = edges.gaps.pop(int(first["room"]) - 1, None)
-    time = int(first["first_time"])
     if first["sequence"] == _TAIL and head_gap is not None:
-        edges.begins.append((head_gap.start, before, None, head_gap))
+        edges.begins.append(Begin(head_gap.start, before, None, head_gap, unrecorded))
         return head_gap.end
-    edges.begins.append((time, before, _head(first), head_gap))
+    edges.begins.append(Begin(int(first["first_time"]), before, _head(first, unrecorded), head_gap, unrecorded))
     return int(rows["last_time"].max())
 
 
-def _gap(row: np.void, loss: np.void) -> Gap:
+def _unrecorded(run: Run | None) -> frozenset[str]:
+    """Levels that a run is known not to record; it is not known when the session does not hold its start."""
+    events = run.config.events if run is not None and run.config is not None else frozenset()
+    return frozenset(name for name, event in _EVENTS.items() if events and event not in events)
+
+
+def _gap(row: np.void, loss: np.void, unrecorded: frozenset[str]) -> Gap:
     end = int(row["first_time"])
     start = int(loss["start"])
     start = min(start, end) if start >= 0 else end
     tail = row["sequence"] == _TAIL
-    return Gap(start, end, int(loss["records"]), None if tail else _head(row))
+    return Gap(start, end, int(loss["records"]), None if tail else _head(row, unrecorded))
 
 
-def _head(row: np.void) -> Head:
-    return Head(int(row["partition"]), int(row["window"]), int(row["task"]), int(row["depth"]))
+def _head(row: np.void, unrecorded: frozenset[str]) -> Head:
+    """A task of 65535 is nobody; a partition or window of 65535 is not known."""
+    partition, window, task = (int(row[name]) for name in ("partition", "window", "task"))
+    return Head(
+        partition=UNKNOWN if partition == NOT_KNOWN or "partition" in unrecorded else partition,
+        window=UNKNOWN if window == NOT_KNOWN or "window" in unrecorded else window,
+        task=UNKNOWN if "task" in unrecorded else task,
+        depth=int(row["depth"]),
+    )

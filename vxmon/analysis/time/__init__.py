@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Where the time of a module went: partitions, windows and their margins, tasks."""

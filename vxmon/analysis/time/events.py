@@ -1,0 +1,146 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the records of a chunk say of tasks and frames, as columns."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from vxmon.analysis.time.clock import LossRows
+from vxmon.trace.columns import Columns
+from vxmon.trace.fields import FieldReader
+from vxmon.trace.names import LOSS_ID
+from vxmon.trace.state_frames import FrameRows
+from vxmon.wire.events import DeadlineKind, EventId, HmCode, Reason
+
+__all__ = ["Activations", "TaskEvents", "frame_rows", "hm_misses", "loss_rows", "task_events"]
+
+# A deadline from here on is none; ARINC 653's INFINITE_TIME_VALUE is -1 and comes as a very large number.
+_NO_DEADLINE: Final = 1 << 62
+
+Ints = NDArray[np.int64]
+
+
+@dataclass(slots=True)
+class Activations:
+    """Releases, completions and deadlines of one task, each in order of time. ``missed`` counts DEADLINE missed."""
+
+    release_time: Ints
+    number: Ints
+    nominal: Ints
+    deadline: Ints
+    complete_time: Ints
+    complete_number: Ints
+    set_number: Ints
+    set_deadline: Ints
+    missed: int
+
+
+@dataclass(slots=True)
+class _Group:
+    """Rows of one kind, sorted by task, in order of time within one; ``columns`` of equal length."""
+
+    task: Ints
+    columns: tuple[Ints, ...]
+
+    @staticmethod
+    def of(task: Ints, *columns: Ints) -> _Group:
+        order = np.argsort(task.astype(np.uint16), kind="stable")
+        return _Group(task[order], tuple(column[order] for column in columns))
+
+    def rows(self, task: int) -> tuple[Ints, ...]:
+        begin, end = np.searchsorted(self.task, [task, task + 1]).tolist()
+        return tuple(column[begin:end] for column in self.columns)
+
+
+@dataclass(slots=True)
+class TaskEvents:
+    """The task events of a chunk, over all streams."""
+
+    releases: _Group
+    completions: _Group
+    deadlines: _Group
+    misses: _Group
+    switched_to: Ints
+    preempted: Ints
+    preempted_by: Ints
+    losses: LossRows
+
+    def by_task(self) -> Iterator[tuple[int, Activations]]:
+        """The activations of each task that has any rows."""
+        groups = (self.releases, self.completions, self.deadlines, self.misses)
+        for task in np.unique(np.concatenate([group.task for group in groups])).tolist():
+            release_time, number, nominal, deadline = self.releases.rows(task)
+            complete_time, completed = self.completions.rows(task)
+            set_number, new_deadline = self.deadlines.rows(task)
+            missed = len(self.misses.rows(task)[0])
+            yield (
+                task,
+                Activations(
+                    release_time, number, nominal, deadline, complete_time, completed, set_number, new_deadline, missed
+                ),
+            )
+
+
+def task_events(columns: Columns, reader: FieldReader, losses: NDArray[np.void], kept: NDArray[np.bool_]) -> TaskEvents:
+    """Read a chunk's task events; ``kept`` says which records are inside the observation window."""
+
+    def fields(event: EventId, *names: str) -> tuple[NDArray[np.intp], list[Ints]]:
+        which = reader.having(columns, event, names)
+        which = which[kept[which]]
+        return which, [reader.values(columns, event, name, which) for name in names]
+
+    def task(which: NDArray[np.intp]) -> Ints:
+        return columns.arg[which].astype(np.int64)
+
+    release, (nominal, deadline, number) = fields(EventId.RELEASE, "release", "deadline", "activation")
+    complete, (completed,) = fields(EventId.COMPLETE, "activation")
+    set_rows, (new_deadline, kind, of) = fields(EventId.DEADLINE, "deadline", "kind", "activation")
+    is_set = kind == DeadlineKind.SET
+    switch, (reason, previous) = fields(EventId.TASK_SWITCH, "reason", "previous")
+    preempted = reason == Reason.PREEMPTED
+    every_switch = np.flatnonzero((columns.id == EventId.TASK_SWITCH) & kept)
+    return TaskEvents(
+        releases=_Group.of(task(release), columns.time[release], number, nominal, _finite(deadline)),
+        completions=_Group.of(task(complete), columns.time[complete], completed),
+        deadlines=_Group.of(task(set_rows)[is_set], of[is_set], _finite(new_deadline)[is_set]),
+        misses=_Group.of(task(set_rows)[kind == DeadlineKind.MISSED], of[kind == DeadlineKind.MISSED]),
+        switched_to=task(every_switch),
+        preempted=previous[preempted],
+        preempted_by=task(switch)[preempted],
+        losses=loss_rows(columns, losses, kept),
+    )
+
+
+def _finite(deadline: Ints) -> Ints:
+    return np.where(deadline >= _NO_DEADLINE, 0, deadline)
+
+
+def loss_rows(columns: Columns, losses: NDArray[np.void], kept: NDArray[np.bool_]) -> LossRows:
+    """The losses of a chunk."""
+    which = np.flatnonzero((columns.id == LOSS_ID) & kept)
+    return LossRows(columns.time[which], losses["records"][columns.at[which]].astype(np.int64))
+
+
+def frame_rows(columns: Columns, reader: FieldReader, stream: int) -> FrameRows:
+    """The MAJOR_FRAME records of a stream."""
+    which = reader.having(columns, EventId.MAJOR_FRAME, ("start", "frame"))
+    which = which[columns.stream[which] == stream]
+    start = reader.values(columns, EventId.MAJOR_FRAME, "start", which)
+    frame = reader.values(columns, EventId.MAJOR_FRAME, "frame", which)
+    sane = start < _NO_DEADLINE
+    return FrameRows(start[sane], frame[sane], columns.arg[which][sane].astype(np.int64))
+
+
+def hm_misses(columns: Columns, reader: FieldReader, kept: NDArray[np.bool_]) -> dict[int, int]:
+    """How many missed deadlines the health monitor reported, by task."""
+    which = reader.having(columns, EventId.HM_EVENT, ("code", "task"))
+    which = which[kept[which]]
+    code = reader.values(columns, EventId.HM_EVENT, "code", which)
+    task = reader.values(columns, EventId.HM_EVENT, "task", which)
+    found, counts = np.unique(task[code == HmCode.DEADLINE_MISSED], return_counts=True)
+    return dict(zip(found.tolist(), counts.tolist(), strict=True))

@@ -1,0 +1,347 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Books of windows: margin, use and its parts, start delay, overrun; streamed, no loop per event or occurrence."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from vxmon.analysis.figures import Range
+from vxmon.analysis.time.modes import DOUBTFUL, NORMAL, NOT_NORMAL, WAITING, Modes, Verdicts
+from vxmon.trace.state import Segments
+from vxmon.trace.state_frames import FrameRows
+from vxmon.trace.state_windows import PARTS, People, WindowPlace, Windows, WindowTable
+from vxmon.wire.types import Schedule
+
+__all__ = ["QUANTITIES", "PlaceBook", "WindowBooks"]
+
+# What is kept of every occurrence; the bad end of margins is the low one.
+QUANTITIES: Final = (
+    "margin", "margin_net", "used", "late", "tasks", "kernel", "other", "interrupts", "records", "delay",
+)  # fmt: skip
+_UNKNOWN: Final = PARTS.index("unknown")
+_UNSEEN: Final = PARTS.index("unseen")
+_MOST_WAITING: Final = 1 << 20
+_MOST_FRAMES: Final = 1 << 22
+
+Ints = NDArray[np.int64]
+
+
+@dataclass(slots=True)
+class PlaceBook:
+    """Occurrences of one window on one stream."""
+
+    values: dict[str, Range] = field(default_factory=lambda: {name: Range() for name in QUANTITIES})
+    never_started: int = 0
+    maybe_never: int = 0
+    not_normal: int = 0
+    unmatched: int = 0
+    parts_total: int = 0
+    budget_total: int = 0
+
+    def add(self, rows: _Rows) -> None:
+        """Take occurrences; where something is unknown, each part lies between two bounds."""
+        unknown = rows.parts[:, _UNKNOWN] + rows.parts[:, _UNSEEN]
+        budget = rows.end - rows.start
+        self.budget_total += int(budget.sum())
+        self.parts_total += int(rows.parts.sum())
+        for name in ("margin", "tasks", "kernel", "other"):
+            known = rows.parts[:, PARTS.index(name)]
+            self._add(name, known, known + unknown, rows)
+        late = rows.parts[:, PARTS.index("late")]
+        self._add("late", late, late + rows.parts[:, _UNKNOWN], rows)
+        margin = rows.parts[:, PARTS.index("margin")]
+        self._add("used", budget - margin - unknown, budget - margin, rows)
+        self._add("interrupts", rows.interrupts, rows.interrupts + rows.unknown_depth, rows)
+        net = margin - rows.idle_interrupts
+        # Idle time about whose interrupts nothing is known may be interrupt to the last tick.
+        self._add("margin_net", np.maximum(net - rows.unknown_depth, 0), net + unknown, rows)
+        self._add("records", rows.records, rows.records + np.where(unknown > 0, rows.lost, 0), rows)
+        unsure = rows.parts[:, _UNKNOWN] > 0
+        self._add_delays(rows, unsure)
+        self.never_started += int((~rows.started & ~unsure).sum())
+        self.maybe_never += int((~rows.started & unsure).sum())
+
+    def _add(self, name: str, low: Ints, high: Ints, rows: _Rows) -> None:
+        self.values[name].add(low, high, rows.frame, rows.start)
+
+    def _add_delays(self, rows: _Rows, unsure: NDArray[np.bool_]) -> None:
+        seen = rows.delay >= 0
+        hidden = ~seen & unsure
+        bounded = hidden & (rows.delay_most >= 0)
+        low = np.where(seen, rows.delay, 0)
+        high = np.where(seen, rows.delay, rows.delay_most)
+        some = seen | bounded
+        self.values["delay"].add(low[some], high[some], rows.frame[some], rows.start[some])
+        self.values["delay"].add_extra(int((hidden & ~bounded).sum()), 0, None)
+        self.unmatched += int((~seen & ~hidden).sum())
+
+    def add_doubtful(self, count: int, budget: int, lost: int) -> None:
+        """Take occurrences that may have been, or may have been in another mode; nothing is known of them."""
+        for name, values in self.values.items():
+            most = {"delay": None, "records": lost}.get(name, budget)
+            values.add_extra(count, 0, most)
+        self.maybe_never += count
+
+    def merge(self, other: PlaceBook) -> None:
+        """Take all that another book holds."""
+        for name, values in self.values.items():
+            values.merge(other.values[name])
+        for name in ("never_started", "maybe_never", "not_normal", "unmatched", "parts_total", "budget_total"):
+            setattr(self, name, getattr(self, name) + getattr(other, name))
+
+
+@dataclass(slots=True)
+class _Rows:
+    """Occurrences with everything that is kept of them; columns of equal length."""
+
+    place: Ints
+    frame: Ints
+    start: Ints
+    end: Ints
+    parts: Ints
+    interrupts: Ints
+    idle_interrupts: Ints
+    unknown_depth: Ints
+    started: NDArray[np.bool_]
+    records: Ints
+    delay: Ints
+    delay_most: Ints
+    lost: int
+
+    def take(self, which: NDArray[np.bool_] | NDArray[np.intp]) -> _Rows:
+        return _Rows(
+            self.place[which], self.frame[which], self.start[which], self.end[which], self.parts[which],
+            self.interrupts[which], self.idle_interrupts[which], self.unknown_depth[which], self.started[which],
+            self.records[which], self.delay[which], self.delay_most[which], self.lost,
+        )  # fmt: skip
+
+
+@dataclass(slots=True)
+class WindowBooks:
+    """The windows of one stream of a boot.
+
+    Args:
+        schedules: of the session or the module configuration, in ticks.
+        people: who belongs where.
+        losses: (start, end) of the stream's losses, in order.
+        lost: records the stream lost.
+        modes: of the partitions, as this stream's windows need them.
+
+    """
+
+    schedules: Mapping[int, Schedule]
+    people: People
+    losses: tuple[Ints, Ints]
+    lost: int
+    modes: dict[int, Modes]
+    per_frame: bool = False
+    windows: Windows = field(init=False)
+    books: dict[int, PlaceBook] = field(default_factory=dict)
+    overruns: dict[int, Range] = field(default_factory=dict)
+    frames: list[_Rows] = field(default_factory=list)
+    frames_left_out: int = 0
+    _waiting: dict[int, PlaceBook] = field(default_factory=dict)
+    _stretch: dict[int, int] = field(default_factory=dict)
+    _verdict: dict[int, bool | None] = field(default_factory=dict)
+    _times: Ints = field(default_factory=lambda: np.zeros(0, np.int64))
+    _window_rows: tuple[Ints, Ints] = field(default_factory=lambda: (np.zeros(0, np.int64), np.zeros(0, np.int64)))
+    _reach: tuple[Ints, Ints] = field(init=False)
+    _kept_frames: int = 0
+
+    def __post_init__(self) -> None:
+        self.windows = Windows(self.schedules, self.people)
+        self._reach = _distances(self.windows.places)
+
+    @property
+    def places(self) -> list[WindowPlace]:
+        """The windows by place."""
+        return self.windows.places
+
+    def feed(self, segments: list[Segments], frames: FrameRows, times: Ints, window_rows: tuple[Ints, Ints]) -> None:
+        """Take a chunk: the stream's segments, its frames, the times of all its records, and its WINDOW records."""
+        self._times = np.concatenate([self._times, times])
+        old, new = self._window_rows, window_rows
+        self._window_rows = (np.concatenate([old[0], new[0]]), np.concatenate([old[1], new[1]]))
+        self._take(self.windows.feed(segments, frames))
+        if len(self._times) > _MOST_WAITING:
+            self._times = self._times[-_MOST_WAITING // 2 :]
+
+    def finish(self) -> None:
+        """Take the rest, and decide what is still waiting."""
+        self._take(self.windows.finish())
+        for place, book in self._waiting.items():
+            partition = self.places[place].partition
+            if self._stretch.get(partition, -1) < 0:
+                # The mode was never told and nothing hid it: it did not change, and a partition at work is NORMAL.
+                self._book(place).merge(book)
+            else:
+                self._doubt(place, book.values["margin"].low.count)
+        self._waiting.clear()
+        for place, count in self.windows.hidden.items():
+            self._doubt(place, count)
+
+    # ------------------------------------------------------------ occurrences
+
+    def _take(self, table: WindowTable) -> None:
+        if not len(table):
+            return
+        rows = self._rows(table)
+        self._overruns(table)
+        owner = np.array([p.partition for p in self.places], np.int64)[rows.place]
+        doubtful, loss_end = self._hidden_modes(rows)
+        for partition in np.unique(owner).tolist():
+            which = np.flatnonzero(owner == partition)
+            self._take_partition(partition, rows.take(which), doubtful[which], loss_end[which])
+        self._forget(int(rows.end[-1]))
+
+    def _take_partition(self, partition: int, rows: _Rows, doubtful: NDArray[np.bool_], loss_end: Ints) -> None:
+        modes = self.modes.get(partition)
+        if modes is None or partition == 0:
+            # The module OS has no operating mode.
+            count = len(rows.place)
+            verdicts = Verdicts(np.zeros(count, np.int64), np.full(count, -1, np.int64))
+        else:
+            verdicts = modes.judge(rows.start, rows.end, doubtful, loss_end)
+        self._keep_frames(rows, verdicts.verdict)
+        for place, some in _by_place(rows, verdicts.verdict == NORMAL):
+            self._book(place).add(some)
+        for place, some in _by_place(rows, verdicts.verdict == NOT_NORMAL):
+            self._book(place).not_normal += len(some.place)
+        for place, some in _by_place(rows, verdicts.verdict == DOUBTFUL):
+            self._doubt(place, len(some.place))
+        if modes is not None:
+            self._wait(partition, modes, rows, verdicts)
+
+    def _wait(self, partition: int, modes: Modes, rows: _Rows, verdicts: Verdicts) -> None:
+        """Occurrences whose mode nothing tells yet wait until something does; each stretch on its own."""
+        stretches = np.unique(verdicts.stretch).tolist()
+        for number, stretch in enumerate(stretches):
+            following = stretches[number + 1] if number + 1 < len(stretches) else None
+            self._enter(partition, stretch)
+            some = (verdicts.verdict == WAITING) & (verdicts.stretch == stretch)
+            for place, few in _by_place(rows, some):
+                self._waiting.setdefault(place, PlaceBook()).add(few)
+            verdict = modes.settle(stretch, following)
+            if verdict is not None:
+                self._settle(partition, normal=verdict)
+
+    def _enter(self, partition: int, stretch: int) -> None:
+        if self._stretch.setdefault(partition, stretch) == stretch:
+            return
+        self._stretch[partition] = stretch
+        for place in self._waiting_places(partition):
+            book = self._waiting.pop(place)
+            self._doubt(place, book.values["margin"].low.count)
+
+    def _settle(self, partition: int, *, normal: bool) -> None:
+        for place in self._waiting_places(partition):
+            book = self._waiting.pop(place)
+            if normal:
+                self._book(place).merge(book)
+            else:
+                self._book(place).not_normal += book.values["margin"].low.count
+
+    def _waiting_places(self, partition: int) -> list[int]:
+        return [place for place in self._waiting if self.places[place].partition == partition]
+
+    def _book(self, place: int) -> PlaceBook:
+        return self.books.setdefault(place, PlaceBook())
+
+    def _doubt(self, place: int, count: int) -> None:
+        self._book(place).add_doubtful(count, self.places[place].duration, self.lost)
+
+    # ------------------------------------------------------------ columns
+
+    def _rows(self, table: WindowTable) -> _Rows:
+        occurrences = table.occurrences
+        begin, end = np.searchsorted(self._times, occurrences.start), np.searchsorted(self._times, occurrences.end)
+        delay, most = self._delays(table)
+        return _Rows(
+            occurrences.place, occurrences.frame, occurrences.start, occurrences.end, table.parts, table.interrupts,
+            table.idle_interrupts, table.unknown_depth, table.started, end - begin, delay, most, self.lost,
+        )  # fmt: skip
+
+    def _delays(self, table: WindowTable) -> tuple[Ints, Ints]:
+        """From the nominal start to the WINDOW record; -1: none. And the most it can be: the next record's time."""
+        start, place = table.occurrences.start, table.occurrences.place
+        index = np.array([p.window for p in self.places], np.int64)[place]
+        time, window = self._window_rows
+        at = np.searchsorted(start, time, "right") - 1
+        fits = (at >= 0) & (index[at] == window)
+        late = ~fits & (at >= 1) & (index[at - 1] == window)
+        at = np.where(late, at - 1, at)
+        delay = np.full(len(start), -1, np.int64)
+        matched = np.flatnonzero(fits | late)[::-1]
+        delay[at[matched]] = time[matched] - start[at[matched]]
+        following = np.searchsorted(time, start, "left")
+        known = following < len(time)
+        most = np.full(len(start), -1, np.int64)
+        most[known] = time[following[known]] - start[known]
+        return delay, most
+
+    def _overruns(self, table: WindowTable) -> None:
+        for place in np.unique(table.after[table.after >= 0]).tolist():
+            which = table.after == place
+            frame = table.occurrences.frame[which]
+            self.overruns.setdefault(place, Range()).add(
+                table.overrun[which], table.overrun_hi[which], frame, table.occurrences.start[which]
+            )
+
+    def _hidden_modes(self, rows: _Rows) -> tuple[NDArray[np.bool_], Ints]:
+        """Occurrences of which a loss hides so much that the partition may have left NORMAL mode and come back.
+
+        That is a loss which reaches into another occurrence of the same partition: a restart takes longer than a
+        part of one window.
+        """
+        start, end = self.losses
+        if not len(start):
+            return np.zeros(len(rows.place), bool), np.zeros(len(rows.place), np.int64)
+        first = np.searchsorted(end, rows.start, "right")
+        last = np.searchsorted(start, rows.end, "left") - 1
+        touched = first <= last
+        first, last = np.minimum(first, len(start) - 1), np.maximum(last, 0)
+        before, behind = self._reach[0][rows.place], self._reach[1][rows.place]
+        far = (start[first] < rows.start - before) | (end[last] > rows.end + behind)
+        whole = rows.parts[:, _UNKNOWN] == rows.end - rows.start
+        return touched & (far | whole), np.where(touched, end[last], 0)
+
+    def _forget(self, until: int) -> None:
+        self._times = self._times[np.searchsorted(self._times, until) :]
+        time, window = self._window_rows
+        keep = slice(int(np.searchsorted(time, until)), None)
+        self._window_rows = (time[keep], window[keep])
+
+    def _keep_frames(self, rows: _Rows, verdict: Ints) -> None:
+        if not self.per_frame:
+            return
+        rows = rows.take(verdict != NOT_NORMAL)
+        if self._kept_frames + len(rows.place) > _MOST_FRAMES:
+            self.frames_left_out += len(rows.place)
+            return
+        self._kept_frames += len(rows.place)
+        self.frames.append(rows)
+
+
+def _by_place(rows: _Rows, which: NDArray[np.bool_]) -> list[tuple[int, _Rows]]:
+    if not which.any():
+        return []
+    return [(place, rows.take(which & (rows.place == place))) for place in np.unique(rows.place[which]).tolist()]
+
+
+def _distances(places: list[WindowPlace]) -> tuple[Ints, Ints]:
+    """By place: ticks to the nearest other occurrence of the same partition before and behind, by the schedule."""
+    before, behind = np.zeros(len(places), np.int64), np.zeros(len(places), np.int64)
+    for at, place in enumerate(places):
+        own = [p for p in places if (p.schedule, p.partition) == (place.schedule, place.partition)]
+        end, major = place.offset + place.duration, place.major_frame
+        behind[at] = min((p.offset - end) % major if p is not place else place.offset + major - end for p in own)
+        before[at] = min(
+            (place.offset - p.offset - p.duration) % major if p is not place else place.offset + major - end
+            for p in own
+        )
+    return before, behind

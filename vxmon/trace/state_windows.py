@@ -1,0 +1,379 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What happened inside each window occurrence of a stream: who ran, for how long, and what is not known of it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from vxmon.trace.state import NOBODY, UNKNOWN, Segments
+from vxmon.trace.state_frames import FrameRows, FrameTrack, Occurrences
+from vxmon.wire.types import Schedule
+
+__all__ = ["PARTS", "People", "WindowPlace", "WindowTable", "Windows", "window_places"]
+
+# Where the time of an occurrence went; they add up to its duration when all of it was recorded.
+# "unseen" is time of the window's own partition of which the task is not known, "unknown" all else that is not known.
+PARTS: Final = ("margin", "tasks", "kernel", "other", "late", "unseen", "unknown")
+_MARGIN, _TASKS, _KERNEL, _OTHER, _LATE, _UNSEEN, _UNKNOWN = range(7)
+# Of which: interrupts, interrupts inside the idle process, time for which it is unknown whether in an interrupt.
+_INTERRUPT, _INTERRUPT_IDLE, _INTERRUPT_UNKNOWN = 7, 8, 9
+_SUMS: Final = 10
+# Segments kept while no frame says which window they are in.
+_MOST_UNCOVERED: Final = 1 << 16
+_NEVER: Final = np.iinfo(np.int64).max
+
+Ints = NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True)
+class WindowPlace:
+    """A window of a schedule; times in ticks from the start of the major frame."""
+
+    schedule: int
+    window: int
+    partition: int
+    offset: int
+    duration: int
+    major_frame: int
+
+
+def window_places(schedules: Mapping[int, Schedule]) -> list[WindowPlace]:
+    """All windows of all schedules; the position is the ``place`` of their occurrences."""
+    return [
+        WindowPlace(number, index, window.partition, window.offset, window.duration, schedule.major_frame)
+        for number, schedule in sorted(schedules.items())
+        for index, window in enumerate(schedule.windows)
+    ]
+
+
+@dataclass(slots=True)
+class People:
+    """Who belongs where, by task index: ``partition`` (UNKNOWN where the session does not say) and ``idle``."""
+
+    partition: Ints
+    idle: NDArray[np.bool_]
+
+    @staticmethod
+    def of(tasks: Mapping[int, tuple[int, bool]]) -> People:
+        """From (partition, idle) of each task."""
+        people = People(np.full(NOBODY + 1, UNKNOWN, np.int64), np.zeros(NOBODY + 1, bool))
+        for index, (partition, idle) in tasks.items():
+            people.partition[index], people.idle[index] = partition, idle
+        return people
+
+
+@dataclass(slots=True)
+class WindowTable:
+    """Occurrences of which everything that was recorded is accounted for.
+
+    ``parts`` has a row an occurrence and a column each of PARTS, in ticks; ``interrupts``, ``idle_interrupts`` and
+    ``unknown_depth`` are of which. ``overrun`` is how long the partition of the window *before* stayed on past its
+    end, ``overrun_hi`` how long it may have, ``after`` the place of that window, -1 for none. ``started`` is false
+    where the partition never got the processor.
+    """
+
+    occurrences: Occurrences
+    parts: Ints
+    interrupts: Ints
+    idle_interrupts: Ints
+    unknown_depth: Ints
+    overrun: Ints
+    overrun_hi: Ints
+    after: Ints
+    started: NDArray[np.bool_]
+
+    def __len__(self) -> int:
+        return len(self.occurrences)
+
+
+@dataclass(slots=True)
+class _Open:
+    """Occurrences that are not over, with what was summed up so far."""
+
+    occurrences: Occurrences
+    sums: Ints
+    first_own: Ints
+    first_unknown: Ints
+    first_other: Ints
+    after: Ints
+
+    @staticmethod
+    def of(occurrences: Occurrences, after: Ints) -> _Open:
+        count = len(occurrences)
+        own, unknown, other = (np.full(count, _NEVER, np.int64) for _ in range(3))
+        return _Open(occurrences, np.zeros((count, _SUMS), np.int64), own, unknown, other, after)
+
+    def take(self, which: slice) -> _Open:
+        return _Open(
+            self.occurrences.take(which), self.sums[which], self.first_own[which], self.first_unknown[which],
+            self.first_other[which], self.after[which],
+        )  # fmt: skip
+
+    @staticmethod
+    def join(a: _Open, b: _Open) -> _Open:
+        names = ("sums", "first_own", "first_unknown", "first_other", "after")
+        rest = (np.concatenate([getattr(a, name), getattr(b, name)]) for name in names)
+        return _Open(Occurrences.join([a.occurrences, b.occurrences]), *rest)
+
+
+@dataclass(slots=True)
+class Windows:
+    """Accounts for the window occurrences of one stream.
+
+    Unknown time is also summed up by who may have run in it: ``unknown_in`` by the partition whose window it was and
+    by the partition before it, which may have stayed on; ``unknown_anywhere`` where not even the window is known.
+    ``hidden`` counts, by place, occurrences of which the session cannot even say whether they were (an upper bound).
+    ``edges`` counts occurrences that the begin or end of recording cut.
+    """
+
+    schedules: Mapping[int, Schedule]
+    people: People
+    track: FrameTrack = field(init=False)
+    places: list[WindowPlace] = field(init=False)
+    unknown_in: dict[int, int] = field(default_factory=dict)
+    unknown_anywhere: int = 0
+    hidden: dict[int, int] = field(default_factory=dict)
+    edges: int = 0
+    uncovered: int = 0
+    _owner: Ints = field(init=False)
+    _open: _Open = field(init=False)
+    _last_place: int = -1
+    _last_end: int = 0
+    _waiting: list[Segments] = field(default_factory=list)
+    _region: tuple[int, bool] | None = None
+    _seen_from: int | None = None
+    _hidden_before: int = -1
+
+    def __post_init__(self) -> None:
+        self.track = FrameTrack(self.schedules)
+        self.places = window_places(self.schedules)
+        self._owner = np.array([p.partition for p in self.places] or [UNKNOWN], np.int64)
+        self._open = _Open.of(Occurrences.none(), np.zeros(0, np.int64))
+
+    def feed(self, segments: list[Segments], frames: FrameRows) -> WindowTable:
+        """Take what one chunk added; returns the occurrences that are over."""
+        self._plan(self.track.add(frames))
+        self._waiting += segments
+        covered = self.track.covered
+        ready = [] if covered is None else self._split(covered)
+        ready = self._limited(ready)
+        return self._account(Segments.join(ready), last=False) if ready else self._done(0)
+
+    def finish(self) -> WindowTable:
+        """Take the rest; occurrences that are not over are edges."""
+        ready, self._waiting = self._waiting, []
+        return self._account(Segments.join(ready), last=True) if ready else self._done(len(self._open.occurrences))
+
+    # ------------------------------------------------------------ what can be accounted for now
+
+    def _plan(self, occurrences: Occurrences) -> None:
+        """Queue occurrences; each knows which window came right before it."""
+        if not len(occurrences):
+            return
+        before_end = np.concatenate([[self._last_end], occurrences.end[:-1]])
+        before_place = np.concatenate([[self._last_place], occurrences.place[:-1]])
+        after = np.where(before_end == occurrences.start, before_place, -1)
+        self._last_end, self._last_place = int(occurrences.end[-1]), int(occurrences.place[-1])
+        self._open = _Open.join(self._open, _Open.of(occurrences, after))
+
+    def _split(self, time: int) -> list[Segments]:
+        """Waiting segments up to an instant; what crosses it is cut in two."""
+        ready, rest = [], []
+        for segments in self._waiting:
+            if int(segments.end[-1]) <= time:
+                ready.append(segments)
+            elif int(segments.start[0]) >= time:
+                rest.append(segments)
+            else:
+                first, second = split_segments(segments, time)
+                ready.append(first)
+                rest.append(second)
+        self._waiting = rest
+        return ready
+
+    def _limited(self, ready: list[Segments]) -> list[Segments]:
+        """No frame came for long: let go of the older half of what waits."""
+        if sum(map(len, self._waiting)) > _MOST_UNCOVERED:
+            waiting = Segments.join(self._waiting)
+            half = len(waiting) // 2
+            self._waiting = [waiting.take(slice(half, None))]
+            return [*ready, waiting.take(slice(0, half))]
+        return ready
+
+    # ------------------------------------------------------------ accounting
+
+    def _account(self, segments: Segments, *, last: bool) -> WindowTable:
+        state = self._open
+        piece = _pieces(segments, state.occurrences)
+        self._seen_from = int(piece.start[0]) if self._seen_from is None else self._seen_from
+        inside = piece.occurrence >= 0
+        self._note_unknown(piece, inside)
+        self._note_hidden(piece, inside, last=last, end=int(segments.end[-1]))
+        if inside.any():
+            self._sum(piece.take(inside), state)
+        over = (
+            len(state.occurrences) if last else int(np.searchsorted(state.occurrences.end, segments.end[-1], "right"))
+        )
+        return self._done(over)
+
+    def _sum(self, piece: _Pieces, state: _Open) -> None:
+        at = piece.occurrence
+        group = np.flatnonzero(np.concatenate([[True], at[1:] != at[:-1]]))
+        which = at[group]
+        owner = self._owner[state.occurrences.place][at]
+        task_owner = np.where(piece.task >= 0, self.people.partition[piece.task], UNKNOWN)
+        ruler = np.where(piece.partition == UNKNOWN, task_owner, piece.partition)
+        known = ruler != UNKNOWN
+        own = known & (ruler == owner)
+
+        def first(of: NDArray[np.bool_], column: Ints) -> Ints:
+            column[which] = np.minimum(column[which], np.minimum.reduceat(np.where(of, piece.start, _NEVER), group))
+            return column[at]
+
+        first_own = first(own, state.first_own)
+        first_unknown = first(~known, state.first_unknown)
+        before = np.where(state.after >= 0, self._owner[state.after], UNKNOWN)[at]
+        first(~known | (ruler != before), state.first_other)
+        doubtful = ~own & (piece.start < first_own) & (piece.start >= first_unknown)
+        mine = own & (task_owner == owner)
+        idle = mine & self.people.idle[np.maximum(piece.task, 0)]
+        part = np.where(own, np.where(piece.task == NOBODY, _OTHER, _KERNEL), _OTHER)
+        part = np.where(mine, _TASKS, part)
+        part = np.where(idle, _MARGIN, part)
+        part = np.where(~own & (piece.start < first_own), _LATE, part)
+        part = np.where(own & (piece.task == UNKNOWN), _UNSEEN, part)
+        part = np.where(~known | doubtful, _UNKNOWN, part)
+        length = piece.end - piece.start
+        count = len(state.occurrences)
+        _add(state.sums, at * _SUMS + part, length, count)
+        interrupted = piece.depth > 0
+        _add(state.sums, (at * _SUMS + _INTERRUPT)[interrupted], length[interrupted], count)
+        both = interrupted & idle
+        _add(state.sums, (at * _SUMS + _INTERRUPT_IDLE)[both], length[both], count)
+        unsure = piece.depth < 0
+        _add(state.sums, (at * _SUMS + _INTERRUPT_UNKNOWN)[unsure], length[unsure], count)
+
+    def _done(self, over: int) -> WindowTable:
+        """Hand out the first occurrences and forget them."""
+        done, self._open = self._open.take(slice(0, over)), self._open.take(slice(over, None))
+        total = done.sums[:, : _UNKNOWN + 1].sum(axis=1)
+        length = done.occurrences.end - done.occurrences.start
+        whole = total == length
+        self.edges += int(((total > 0) & ~whole).sum())
+        stayed = np.minimum(done.first_other, done.occurrences.end) - done.occurrences.start
+        unsure = (done.first_other == done.first_unknown) & (done.first_other != _NEVER)
+        before = np.where(done.after >= 0, self._owner[done.after], UNKNOWN)
+        same = before == self._owner[done.occurrences.place]
+        stayed = np.where(same, 0, stayed)
+        reach = np.where(unsure & ~same, stayed + done.sums[:, _UNKNOWN], stayed)
+        return WindowTable(
+            done.occurrences.take(whole), done.sums[whole, : _UNKNOWN + 1], done.sums[whole, _INTERRUPT],
+            done.sums[whole, _INTERRUPT_IDLE], done.sums[whole, _INTERRUPT_UNKNOWN], stayed[whole], reach[whole],
+            done.after[whole], done.first_own[whole] != _NEVER,
+        )  # fmt: skip
+
+    # ------------------------------------------------------------ what is not known
+
+    def _note_unknown(self, piece: _Pieces, inside: NDArray[np.bool_]) -> None:
+        unknown = piece.task == UNKNOWN
+        length = piece.end - piece.start
+        self.unknown_anywhere += int(length[unknown & ~inside].sum())
+        self.uncovered += int(length[~inside].sum())
+        for at in np.unique(piece.occurrence[unknown & inside]).tolist():
+            span = int(length[unknown & (piece.occurrence == at)].sum())
+            owner = int(self._owner[self._open.occurrences.place[at]])
+            after = int(self._open.after[at])
+            who = {owner, int(self._owner[after])} if after >= 0 else {owner}
+            for partition in who:
+                self.unknown_in[partition] = self.unknown_in.get(partition, 0) + span
+            if after < 0:
+                self.unknown_anywhere += span
+                self.unknown_in[owner] -= span
+
+    def _note_hidden(self, piece: _Pieces, inside: NDArray[np.bool_], *, last: bool, end: int) -> None:
+        """A stretch without windows in which something is unknown may have had frames; count how many at most."""
+        lost = (piece.task == UNKNOWN) & (piece.partition == UNKNOWN) & (piece.depth == UNKNOWN)
+        for time in piece.start[~inside & lost].tolist():
+            self._region = self._region or (time, time == self._seen_from)
+            self._hide_before()
+        self._hide_before()
+        if last and self._region is not None:
+            self._hide_behind(end)
+
+    def _hide_before(self) -> None:
+        """Frames may have been between the begin of the region and the next window that is known."""
+        occurrences = self._open.occurrences
+        if self._region is None or not len(occurrences) or int(occurrences.start[-1]) < self._region[0]:
+            return
+        time, at_edge = self._region
+        self._region = None
+        following = int(np.searchsorted(occurrences.start, time))
+        if int(occurrences.start[following]) == self._hidden_before:
+            return
+        self._hidden_before = int(occurrences.start[following])
+        frame_start = self._hidden_before - self.places[int(occurrences.place[following])].offset
+        for place, window in enumerate(self.places):
+            most = (frame_start + window.offset - time) // max(window.major_frame, 1) + (not at_edge)
+            self.hidden[place] = self.hidden.get(place, 0) + max(most, 0)
+
+    def _hide_behind(self, end: int) -> None:
+        """Frames may have been between the last window that is known and the end."""
+        time, _ = self._region or (end, True)
+        self._region = None
+        covered = self.track.covered
+        for place, window in enumerate(self.places):
+            begin = time - window.major_frame if covered is None or len(self.schedules) > 1 else covered
+            room = end - begin - (window.offset + window.duration if covered is not None else 0)
+            most = room // max(window.major_frame, 1) + 1
+            self.hidden[place] = self.hidden.get(place, 0) + max(most, 0)
+
+
+@dataclass(slots=True)
+class _Pieces:
+    """Segments cut at the edges of occurrences; ``occurrence`` is -1 outside."""
+
+    start: Ints
+    end: Ints
+    partition: Ints
+    task: Ints
+    depth: Ints
+    occurrence: Ints
+
+    def take(self, which: NDArray[np.bool_]) -> _Pieces:
+        columns = (self.start, self.end, self.partition, self.task, self.depth, self.occurrence)
+        return _Pieces(*(column[which] for column in columns))
+
+
+def _pieces(segments: Segments, occurrences: Occurrences) -> _Pieces:
+    begin, end = int(segments.start[0]), int(segments.end[-1])
+    edges = np.concatenate([occurrences.start, occurrences.end])
+    edges = edges[(edges > begin) & (edges < end)]
+    cuts = np.concatenate([segments.start, segments.end, edges])
+    cuts.sort(kind="stable")
+    cuts = cuts[np.concatenate([[True], cuts[1:] != cuts[:-1]])]
+    at = np.searchsorted(segments.start, cuts[:-1], "right") - 1
+    kept = cuts[:-1] < segments.end[at]
+    start, stop, at = cuts[:-1][kept], cuts[1:][kept], at[kept]
+    which = np.searchsorted(occurrences.start, start, "right") - 1
+    if len(occurrences):
+        which = np.where((which >= 0) & (start < occurrences.end[which]), which, -1)
+    return _Pieces(start, stop, segments.partition[at], segments.task[at], segments.depth[at], which)
+
+
+def _add(sums: Ints, key: Ints, length: Ints, count: int) -> None:
+    """Add lengths by key; float64 holds sums of ticks exactly up to 2^53, which is more than 200 days at 400 MHz."""
+    if len(key):
+        sums += np.bincount(key, length, minlength=count * _SUMS).astype(np.int64).reshape(count, _SUMS)
+
+
+def split_segments(segments: Segments, time: int) -> tuple[Segments, Segments]:
+    """Segments before and after an instant; the one that crosses it is in both, cut."""
+    first, second = segments.take(segments.start < time), segments.take(segments.end > time)
+    first.end = np.minimum(first.end, time)
+    second.start = np.maximum(second.start, time)
+    return first, second
