@@ -6,8 +6,8 @@
 #include "units.h"
 
 /* Slots that fit the largest datagram, and bytes of their start bits. */
-#define VXM_BLOCK_MAX_SLOTS 168u
-#define VXM_BLOCK_STARTS_BYTES ((VXM_BLOCK_MAX_SLOTS + 7u) / 8u)
+#define VXM_BLOCK_MAX_SLOTS 192u /* 162 of them fit; the bits are stored by 32 */
+#define VXM_BLOCK_STARTS_BYTES (VXM_BLOCK_MAX_SLOTS / 8u)
 
 /* A place in a unit, between two records. */
 struct vxm_cursor {
@@ -50,10 +50,13 @@ void vxm_cursor_begin(struct vxm_cursor *cursor, const struct vxm_unit *unit, ui
 /* Takes as many records as fit into max_slots; false when none are left. */
 bool vxm_block_walk(struct vxm_cursor *cursor, uint32_t max_slots, struct vxm_block *block);
 
-/* Writes the message; *covered gets the bytes before the content of slots. Returns its size, 0 on error. */
-size_t vxm_block_encode(const struct vxm_block *block, uint8_t *to, size_t room, size_t *covered);
+/*
+ * Writes the message; *covered gets the bytes before the content of slots. Returns its size. A block of at
+ * most vxm_block_max_slots fits its datagram whatever the numbers are.
+ */
+size_t vxm_block_encode(const struct vxm_block *block, uint8_t *to, size_t *covered);
 
-/* Copies words and returns their Fletcher-64 (SPEC section 3). */
-uint64_t vxm_block_copy(uint8_t *to, const uint32_t *words, uint32_t count);
+/* Copies slots to any alignment and returns their Fletcher-64 (SPEC section 3). */
+uint64_t vxm_block_copy(uint8_t *to, const uint32_t *words, uint32_t slots);
 
 #endif

@@ -10,9 +10,12 @@
 #if defined(__GNUC__) || defined(__clang__)
 #define VXM_COLD __attribute__((cold, noinline))
 #define VXM_UNLIKELY(condition) __builtin_expect(!!(condition), 0)
+/* memcpy of a few bytes as loads and stores, also where the compiler may not replace functions. */
+#define VXM_COPY(to, from, size) __builtin_memcpy(to, from, size)
 #else
 #define VXM_COLD
 #define VXM_UNLIKELY(condition) (condition)
+#define VXM_COPY(to, from, size) memcpy(to, from, size)
 #endif
 
 /* The only library functions the agent calls; a compiler may call them by itself too. */

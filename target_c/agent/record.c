@@ -24,7 +24,7 @@ static inline void finish(struct vxm_stream *stream, uint32_t *end, uintptr_t st
     stream->head = end;
     stream->attempts++;
     if (VXM_UNLIKELY((uintptr_t)end > (uintptr_t)stream->limit)) {
-        vxm_units_turn(state);
+        vxm_units_turn(state, stream);
         return;
     }
     VXM_PORT_UNMASK(state);

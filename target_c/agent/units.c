@@ -8,16 +8,6 @@ size_t vxm_units_bytes(uint32_t unit_slots)
     return sizeof(struct vxm_unit) + unit_slots * VXM_SLOT_BYTES;
 }
 
-static inline struct vxm_stream *running_stream(void)
-{
-    return &vxm_recorder.stream[VXM_PORT_STREAM()];
-}
-
-static inline struct vxm_store *running_store(void)
-{
-    return &vxm_store[VXM_PORT_STREAM()];
-}
-
 /* Leaves the stream without a unit: the next record goes to the scratch place and turns. */
 static inline void park(struct vxm_stream *stream, struct vxm_store *store)
 {
@@ -60,6 +50,7 @@ void vxm_units_reset(unsigned number, void *memory, uint32_t units, uint32_t uni
         unit[i - 1].next = store->free;
         store->free = &unit[i - 1];
     }
+    vxm_recorder.stream[number].store = store;
     park(&vxm_recorder.stream[number], store);
     vxm_recorder.stream[number].attempts = 0;
 }
@@ -102,20 +93,21 @@ static inline struct vxm_unit *take_oldest(struct vxm_store *store)
             return NULL;
         }
     }
-    unit->previous->next = unit->next;
-    unit->next->previous = unit->previous;
+    struct vxm_unit *before = unit->previous;
+    struct vxm_unit *after = unit->next;
+    before->next = after;
+    after->previous = before;
     if (unit == store->cut_last) {
-        store->cut_last = unit->previous;
+        store->cut_last = before;
     }
     store->overwritten += unit->uncut;
     return unit;
 }
 
 /* The record in the scratch place found no unit. */
-static VXM_COLD void lose(uintptr_t state)
+static VXM_COLD void lose(uintptr_t state, struct vxm_stream *stream)
 {
-    struct vxm_stream *stream = running_stream();
-    struct vxm_store *store = running_store();
+    struct vxm_store *store = stream->store;
 
     park(stream, store);
     if (store->recording) {
@@ -128,7 +120,7 @@ static VXM_COLD void lose(uintptr_t state)
 }
 
 /* Opens a unit as the newest. Since the last one was closed only the record in the scratch place came. */
-static inline void open_unit(struct vxm_stream *stream, struct vxm_store *store, struct vxm_unit *unit)
+static inline void open_unit(struct vxm_stream *stream, struct vxm_store *store, struct vxm_unit *unit, uint32_t *base)
 {
     struct vxm_unit *newest = store->list.previous;
     unit->first_index = (uint64_t)store->index_high << 32 | store->index_low;
@@ -139,41 +131,36 @@ static inline void open_unit(struct vxm_stream *stream, struct vxm_store *store,
     newest->next = unit;
     store->list.previous = unit;
     stream->unit = unit;
-    stream->limit = (uint32_t *)(void *)((uint8_t *)unit->base + store->room_bytes);
-}
-
-/* Moves data slots from the scratch place; returns the end. */
-static inline uint32_t *move_data(uint32_t *to, const uint32_t *from, const uint32_t *end)
-{
-    while (from != end) {
-        to[0] = from[0];
-        to[1] = from[1];
-        to += VXM_SLOT_WORDS;
-        from += VXM_SLOT_WORDS;
-    }
-    return to;
+    stream->limit = (uint32_t *)(void *)((uint8_t *)base + store->room_bytes);
 }
 
 /* The record gets the time at which its unit is opened: the base of the unit, all 64 bits of it. */
-static inline void move_record(struct vxm_stream *stream, struct vxm_store *store, struct vxm_unit *unit)
+static inline void move_record(struct vxm_stream *stream, const struct vxm_store *store, struct vxm_unit *unit,
+                               uint32_t *to)
 {
-    uint32_t *to = unit->base;
+    uint32_t head = store->scratch[0];
     uint64_t now = VXM_PORT_CLOCK64();
 
     unit->base_time = now;
-    to[0] = store->scratch[0];
+    to[0] = head;
     to[1] = (uint32_t)now;
     to += VXM_SLOT_WORDS;
-    if (stream->head != store->scratch + VXM_SLOT_WORDS) {
-        to = move_data(to, store->scratch + VXM_SLOT_WORDS, stream->head);
+    if ((head & VXM_HEAD_SLOTS_MASK) != 0) {
+        uint32_t slots = VXM_HEAD_DATA_WORDS(head) / VXM_SLOT_WORDS;
+        const uint32_t *from = store->scratch + VXM_SLOT_WORDS;
+        do {
+            to[0] = from[0];
+            to[1] = from[1];
+            to += VXM_SLOT_WORDS;
+            from += VXM_SLOT_WORDS;
+        } while (--slots != 0);
     }
     stream->head = to;
 }
 
-VXM_COLD void vxm_units_turn(uintptr_t state)
+VXM_COLD void vxm_units_turn(uintptr_t state, struct vxm_stream *stream)
 {
-    struct vxm_stream *stream = running_stream();
-    struct vxm_store *store = running_store();
+    struct vxm_store *store = stream->store;
 
     if (stream->unit != NULL) {
         close_unit(stream, store);
@@ -187,12 +174,13 @@ VXM_COLD void vxm_units_turn(uintptr_t state)
     } else {
         unit = store->ring ? take_oldest(store) : NULL;
         if (VXM_UNLIKELY(unit == NULL)) {
-            lose(state);
+            lose(state, stream);
             return;
         }
     }
-    open_unit(stream, store, unit);
-    move_record(stream, store, unit);
+    uint32_t *base = unit->base;
+    open_unit(stream, store, unit, base);
+    move_record(stream, store, unit, base);
     VXM_PORT_UNMASK(state);
 }
 

@@ -21,6 +21,7 @@
 
 /* Data words of a record, from its word 0. */
 #define VXM_HEAD_DATA_WORDS(head) (((head) >> 15) & 0x7Eu)
+#define VXM_HEAD_SLOTS_MASK 0x003F0000u
 #define VXM_HEAD_ID(head) ((head) >> 22)
 
 /* A unit older than this is closed at the next window or step, long before its times are ambiguous. */
@@ -77,10 +78,10 @@ void vxm_units_reset(unsigned stream, void *memory, uint32_t units, uint32_t uni
 /* ------------------------------------------------------------------ under the mask */
 
 /*
- * The slow path of recording: a record was stored beyond the limit of the running stream. Ends with
- * the mask as `state` says.
+ * The slow path of recording: a record was stored beyond the limit of the stream, which is the running
+ * one. Ends with the mask as `state` says.
  */
-void vxm_units_turn(uintptr_t state);
+void vxm_units_turn(uintptr_t state, struct vxm_stream *stream);
 
 /* Counts attempts that were lost before they came to the recorder. */
 void vxm_units_drop(unsigned stream, uint32_t records);

@@ -115,9 +115,8 @@ static void fill(struct vxm_block *block, unsigned number, const struct vxm_cut 
 static bool send(const struct vxm_block *block)
 {
     size_t covered = 0;
-    size_t room = vxm_agent.start.datagram_bytes - VXM_FRAME_HEADER;
-    size_t length = vxm_block_encode(block, vxm_frame_payload(), room, &covered);
-    return length != 0 && vxm_frame_send_block(vxm_link_peer(), block->sequence, length, covered);
+    size_t length = vxm_block_encode(block, vxm_frame_payload(), &covered);
+    return vxm_frame_send_block(vxm_link_peer(), block->sequence, length, covered);
 }
 
 /* The oldest unit that is closed and not cut whole becomes READING; NULL when there is none. */

@@ -33,13 +33,14 @@ struct vxm_context {
     uint16_t depth;     /* nested interrupts */
 };
 
-/* One CPU's recorder. head, limit and attempts are the hot path's; unit is agent/units.c's. */
+/* One CPU's recorder. head, limit and attempts are the hot path's; unit and store are the agent's. */
 struct vxm_stream {
     uint32_t *head;    /* next word to store; there is room for the largest record */
     uint32_t *limit;   /* beyond it the largest record would not fit; NULL: every record takes the slow path */
     uint32_t attempts; /* records attempted in this run, low 32 bits */
     struct vxm_context context;
     struct vxm_unit *unit;
+    struct vxm_store *store;
 };
 
 struct vxm_recorder {

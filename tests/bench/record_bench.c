@@ -1,0 +1,365 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What recording costs on e500mc, in instructions: a bare-metal program for QEMU's ppce500 with
+ * `-icount shift=0,sleep=off`, where an instruction takes 1 ns and a tick of the timebase is 2.5 of
+ * them. It runs the agent with the recording path of the demo kernel's port, without the kernel, so
+ * nothing else runs. Prints lines `name value` on the console; tests/bench/recording.py runs it.
+ *
+ * Built a second time with tests/bench/masked on the include path, it measures the time under the mask.
+ */
+#include "vxm/agent.h"
+#include "vxm/hooks.h"
+
+#include "generated/event_table.h"
+#include "units.h"
+
+#define HZ 400000000u
+#define TENTHS_PER_TICK 25u /* of an instruction, at shift=0 */
+#define ROUNDS 20000u
+#define ARENA_BYTES (4u << 20)
+#define UNIT_SLOTS 1024u
+
+#define CCSR_VIRTUAL 0xE0000000u
+#define UART (CCSR_VIRTUAL + 0x4500u)
+#define GPIO (CCSR_VIRTUAL + 0xFF000u)
+
+static uint64_t arena[ARENA_BYTES / sizeof(uint64_t)];
+
+/* Filled by the masked build's port: see tests/bench/masked/vxm_port_config.h. */
+volatile uint32_t bench_masked_since;
+volatile uint32_t bench_masked_ticks;
+
+/* ------------------------------------------------------------------ the bare machine */
+
+__asm__(".section .text.start,\"ax\"\n"
+        ".globl _start\n"
+        "_start:\n"
+        "  lis %r1, bench_stack_end@ha\n"
+        "  addi %r1, %r1, bench_stack_end@l\n"
+        "  li %r0, 0\n"
+        "  stwu %r0, -16(%r1)\n"
+        "  bl bench_main\n"
+        "1: b 1b\n"
+        ".section .bss\n"
+        ".balign 16\n"
+        "  .space 32768\n"
+        "bench_stack_end:\n"
+        "  .space 16\n"
+        ".text\n");
+
+/* TLB1 entry 1: 1 MB of device registers, CCSR at physical 0xF_E000_0000. */
+static void map_devices(void)
+{
+    __asm__ volatile("mtspr 624, %0\n mtspr 625, %1\n mtspr 626, %2\n mtspr 627, %3\n mtspr 944, %4\n"
+                     "isync\n tlbwe\n isync\n msync"
+                     :
+                     : "r"(1u << 28 | 1u << 16), "r"(0xC0000500u), "r"(CCSR_VIRTUAL | 0xAu), "r"(0xE0000000u | 5u),
+                       "r"(0xFu)
+                     : "memory");
+}
+
+static void print_text(const char *text)
+{
+    while (*text != '\0') {
+        *(volatile uint8_t *)UART = (uint8_t)*text++;
+    }
+}
+
+static void print_tenths(const char *name, uint64_t tenths)
+{
+    char digits[24];
+    unsigned at = sizeof digits - 1u;
+    digits[at] = '\0';
+    digits[--at] = (char)('0' + tenths % 10u);
+    digits[--at] = '.';
+    tenths /= 10u;
+    do {
+        digits[--at] = (char)('0' + tenths % 10u);
+        tenths /= 10u;
+    } while (tenths != 0);
+    print_text(name);
+    print_text(" ");
+    print_text(digits + at);
+    print_text("\n");
+}
+
+static void power_off(void)
+{
+    *(volatile uint32_t *)GPIO = 0x80000000u;
+    *(volatile uint32_t *)(GPIO + 8u) = 0x80000000u;
+}
+
+/* ------------------------------------------------------------------ the port's functions */
+
+static uint64_t sent_bytes;
+static uint64_t sent_blocks;
+
+uint32_t vxm_port_clock_hz(void)
+{
+    return HZ;
+}
+
+void *vxm_port_arena(size_t *size)
+{
+    *size = sizeof arena;
+    return arena;
+}
+
+uint64_t vxm_port_entropy(void)
+{
+    return 1;
+}
+
+size_t vxm_port_receive(struct vxm_peer *from, const uint8_t **data)
+{
+    (void)from;
+    (void)data;
+    return 0;
+}
+
+bool vxm_port_send(const struct vxm_peer *to, uint8_t *data, size_t length)
+{
+    (void)to;
+    if (data[6] == 3u) { /* channel BLOCK */
+        sent_bytes += length;
+        sent_blocks++;
+    }
+    return true;
+}
+
+void vxm_port_publish_enable(const uint32_t bits[32])
+{
+    (void)bits;
+}
+
+bool vxm_port_scenario(const char *name)
+{
+    (void)name;
+    return false;
+}
+
+/* ------------------------------------------------------------------ measuring */
+
+static void start(uint16_t units, uint8_t policy)
+{
+    struct vxm_agent_config config = {
+        .os_release = "2.4",
+        .os_name = "bench",
+        .board = "bench",
+        .autostart = true,
+        .peer = {1, 1},
+        .start = {.unit_slots = UNIT_SLOTS, .units = units, .policy = policy, .one_way = true, .flush_ms = 60000},
+    };
+    memcpy(config.start.enable, vxm_event_table_find("2.4")->offered, sizeof config.start.enable);
+    config.start.enable[VXM_EVENT_USER / 32u] &= ~(1u << (VXM_EVENT_USER % 32u));
+    if (vxm_agent_init(&config) != VXM_OK) {
+        print_text("the agent does not start\n");
+        power_off();
+    }
+}
+
+/*
+ * The functions under test have the arguments of the recording call, so that their bodies are what a hook
+ * in an operating system is: the test of the enable bit and the call. Against each stands an empty one.
+ */
+#define FUNCTION static __attribute__((noipa)) void
+
+FUNCTION nothing(uint16_t i)
+{
+    __asm__ volatile("" : : "r"(i));
+}
+
+FUNCTION one_argument(uint16_t i)
+{
+    vxm_user_point(i);
+}
+
+FUNCTION four_nothings(uint16_t task, uint64_t deadline, uint32_t kind, uint32_t activation)
+{
+    __asm__ volatile("" : : "r"(task), "r"(deadline), "r"(kind), "r"(activation));
+}
+
+FUNCTION four_words(uint16_t task, uint64_t deadline, uint32_t kind, uint32_t activation)
+{
+    vxm_deadline(task, deadline, kind, activation);
+}
+
+FUNCTION two_nothings(uint16_t i, uint32_t a, uint32_t b)
+{
+    __asm__ volatile("" : : "r"(i), "r"(a), "r"(b));
+}
+
+FUNCTION switched_off(uint16_t i, uint32_t a, uint32_t b)
+{
+    vxm_user(i, a, b);
+}
+
+FUNCTION four_arguments(uint16_t i)
+{
+    vxm_deadline(i, i, i, i);
+}
+
+#define EIGHT_TIMES(call) call, call, call, call, call, call, call, call
+#define ROUNDS_OF_EIGHT 32u
+
+/* Few enough records for one unit, so that none changes it. The empty one's return is added again. */
+#define MEASURE_USUAL(name, call, empty)                                                                               \
+    do {                                                                                                               \
+        start(0, VXM_RING);                                                                                            \
+        vxm_user_point(1);                                                                                             \
+        uint32_t begin = VXM_PORT_CLOCK32();                                                                           \
+        for (unsigned i = 0; i < ROUNDS_OF_EIGHT; i++) {                                                               \
+            EIGHT_TIMES(call);                                                                                         \
+        }                                                                                                              \
+        uint32_t middle = VXM_PORT_CLOCK32();                                                                          \
+        for (unsigned i = 0; i < ROUNDS_OF_EIGHT; i++) {                                                               \
+            EIGHT_TIMES(empty);                                                                                        \
+        }                                                                                                              \
+        uint32_t end = VXM_PORT_CLOCK32();                                                                             \
+        uint32_t ticks = (middle - begin) - (end - middle);                                                            \
+        print_tenths(name, (uint64_t)ticks *TENTHS_PER_TICK / (8u * ROUNDS_OF_EIGHT) + 10u);                           \
+    } while (0)
+
+/* Ticks of one call; its average over many hides that a tick is 2.5 instructions. */
+static uint32_t ticks_of(void (*function)(uint16_t))
+{
+    uint32_t begin = VXM_PORT_CLOCK32();
+    function(1);
+    return VXM_PORT_CLOCK32() - begin;
+}
+
+static uint32_t masked_of(void (*function)(uint16_t))
+{
+    bench_masked_ticks = 0;
+    function(1);
+    return bench_masked_ticks;
+}
+
+/* Sums by what the record did to the unit: nothing, closed it, opened one. */
+struct sums {
+    uint64_t ticks[3];
+    uint32_t count[3];
+    uint32_t most;
+};
+
+static void measure_each(struct sums *sums, uint32_t (*measure)(void (*)(uint16_t)), void (*function)(uint16_t))
+{
+    for (uint32_t i = 0; i < ROUNDS; i++) {
+        const struct vxm_unit *before = vxm_recorder.stream[0].unit;
+        uint32_t ticks = measure(function);
+        const struct vxm_unit *after = vxm_recorder.stream[0].unit;
+        unsigned kind = before == after ? 0 : after == NULL ? 1 : 2;
+        sums->ticks[kind] += ticks;
+        sums->count[kind]++;
+        sums->most = ticks > sums->most ? ticks : sums->most;
+    }
+}
+
+static uint64_t mean(const struct sums *sums, unsigned kind)
+{
+    return sums->count[kind] == 0 ? 0 : sums->ticks[kind] * TENTHS_PER_TICK / sums->count[kind];
+}
+
+static void measure_changes(const char *const names[3], uint16_t units, void (*function)(uint16_t))
+{
+    struct sums sums = {0};
+    struct sums empty = {0};
+    start(units, VXM_RING);
+    measure_each(&empty, ticks_of, nothing);
+    measure_each(&sums, ticks_of, function);
+    uint64_t overhead = mean(&empty, 0) - 10u; /* its return */
+    print_tenths(names[0], mean(&sums, 1) - overhead);
+    print_tenths(names[1], mean(&sums, 2) - overhead);
+    print_tenths(names[2], (uint64_t)(sums.most - empty.most) * TENTHS_PER_TICK + 10u);
+}
+
+/* In the masked build; the reads of the clock within the mask are measured with an empty mask. */
+static void empty_mask(uint16_t i)
+{
+    (void)i;
+    uintptr_t state = VXM_PORT_MASK();
+    VXM_PORT_UNMASK(state);
+}
+
+static void measure_masked(void)
+{
+    struct sums one = {0};
+    struct sums four = {0};
+    struct sums empty = {0};
+    start(4, VXM_RING);
+    measure_each(&empty, masked_of, empty_mask);
+    measure_each(&one, masked_of, one_argument);
+    measure_each(&four, masked_of, four_arguments);
+    uint64_t overhead = mean(&empty, 0) - 10u; /* the wrtee that ends the mask counts */
+    print_tenths("masked_close", mean(&one, 1) - overhead);
+    print_tenths("masked_open", mean(&one, 2) - overhead);
+    print_tenths("masked_open_four_arguments", mean(&four, 2) - overhead);
+}
+
+static void measure_lost(void)
+{
+    start(2, VXM_LINEAR);
+    for (uint32_t i = 0; i < 3u * UNIT_SLOTS; i++) {
+        vxm_user_point(1);
+    }
+    uint32_t begin = VXM_PORT_CLOCK32();
+    for (uint16_t i = 0; i < 1000; i++) {
+        one_argument(i);
+    }
+    uint32_t middle = VXM_PORT_CLOCK32();
+    for (uint16_t i = 0; i < 1000; i++) {
+        nothing(i);
+    }
+    uint32_t ticks = (middle - begin) - (VXM_PORT_CLOCK32() - middle);
+    print_tenths("lost_record", (uint64_t)ticks * TENTHS_PER_TICK / 1000u + 10u);
+}
+
+/* Instructions of cutting and sending what was recorded, without the network driver. */
+static void measure_upload(const char *name, void (*function)(uint16_t), uint32_t slots)
+{
+    const uint32_t events = 100000u;
+    start(0, VXM_LINEAR);
+    while (vxm_agent_step(VXM_PORT_CLOCK64() + HZ)) {
+    }
+    sent_bytes = 0;
+    sent_blocks = 0;
+    for (uint32_t i = 0; i < events; i++) {
+        function((uint16_t)i);
+    }
+    uint64_t begin = VXM_PORT_CLOCK64();
+    (void)vxm_agent_step(begin + HZ);
+    uint64_t tenths = (VXM_PORT_CLOCK64() - begin) * TENTHS_PER_TICK;
+    print_text(name);
+    print_tenths("_instructions_per_event", tenths / events);
+    print_text(name);
+    print_tenths("_instructions_per_byte", tenths / ((uint64_t)events * slots * VXM_SLOT_BYTES));
+    print_text(name);
+    print_tenths("_instructions_per_block", sent_blocks != 0 ? tenths / sent_blocks : 0);
+    print_text(name);
+    print_tenths("_bytes_per_event", sent_bytes * 10u / events);
+}
+
+void bench_main(void);
+void bench_main(void)
+{
+    const char *const free_names[3] = {"close", "open_free", "slowest_free"};
+    const char *const reuse_names[3] = {"close_again", "open_reuse", "slowest_reuse"};
+    const char *const four_names[3] = {"close_four", "open_reuse_four", "slowest_four"};
+
+    map_devices();
+#ifdef BENCH_MASKED
+    measure_masked();
+#else
+    MEASURE_USUAL("one_argument", one_argument(7), nothing(7));
+    MEASURE_USUAL("four_arguments", four_words(7, 1, 2, 3), four_nothings(7, 1, 2, 3));
+    MEASURE_USUAL("switched_off", switched_off(7, 1, 2), two_nothings(7, 1, 2));
+    measure_changes(free_names, 0, one_argument);
+    measure_changes(reuse_names, 4, one_argument);
+    measure_changes(four_names, 4, four_arguments);
+    measure_lost();
+    measure_upload("upload_8", one_argument, 1);
+    measure_upload("upload_24", four_arguments, 3);
+#endif
+    print_text("end 0\n");
+    power_off();
+}
