@@ -22,7 +22,8 @@ _LIMIT_S: Final = 120
 _OPTIONS: Final = (
     "-mcpu=e500mc -msoft-float -O2 -std=gnu11 -ffreestanding -fno-pie -fno-builtin -fno-stack-protector "
     "-fno-asynchronous-unwind-tables -fno-tree-loop-distribute-patterns -fno-strict-aliasing -G0 -mno-sdata "
-    "-nostdlib -static -no-pie -Wl,--build-id=none -Wl,-z,noexecstack -Wl,--no-warn-rwx-segments -Wl,-T,tests/bench/record_bench.ld"
+    "-nostdlib -static -no-pie -Wl,--build-id=none -Wl,-z,noexecstack -Wl,--no-warn-rwx-segments "
+    "-Wl,-T,tests/bench/record_bench.ld"
 ).split()
 GOALS: Final = {
     "one_argument": 24,
