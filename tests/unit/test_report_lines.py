@@ -26,7 +26,7 @@ class Order(TypedDict):
 
 def lines_of(path: str, head: str = DEFAULT_FORMAT, *, words: bool = False, classic: bool = False) -> list[str]:
     with open_trace([path]) as trace:
-        printer = LinePrinter(trace.facts.losses, head, words=words, classic=classic)
+        printer = LinePrinter(head, words=words, classic=classic)
         text = b"".join(printer.lines(chunk) for chunk in trace.chunks())
     assert text.endswith(b"\n")
     return text.decode("ascii").split("\n")[:-1]

@@ -67,6 +67,8 @@ def _boot(boot: Boot) -> Iterator[tuple[str, object]]:
 def _run(run: Run, *, verbose: bool) -> Iterator[tuple[str, object]]:
     streams = run.streams.values()
     yield "RUN", run.number if run.complete else f"{run.number} (its end is not in the session)"
+    if not streams:
+        return
     yield "EVENTS", sum(s.delivered for s in streams)
     yield "LOST", sum(s.lost_records for s in streams)
     before = sum(s.before_attach for s in streams)
@@ -95,7 +97,9 @@ def incomplete_text(facts: Facts) -> str:
         total = sum(s.recorded - s.before_attach for s in facts.streams)
         causes = {cause: sum(s.lost[cause] for s in facts.streams) for cause in CAUSES}
         named = ", ".join(f"{cause} {count}" for cause, count in causes.items() if count)
-        parts.append(f"{facts.lost} of {total} records lost in {len(facts.losses)} places ({named})")
+        parts.append(
+            f"{facts.lost} of {total} records lost in {len(facts.losses) + facts.more_losses} places ({named})"
+        )
     for file in facts.files:
         if file.cut_bytes:
             parts.append(f"{file.name} is cut: {file.cut_bytes} bytes at its end are of no use")

@@ -35,7 +35,6 @@ class LinePrinter:
     """Turns chunks into lines. Every line is one event and has no control characters but its end.
 
     Args:
-        losses: the loss intervals that LOSS records number, of dtype LOSS.
         head: what stands before the arguments, see vxmon.report.format.
         words: show data words in hexadecimal too.
         classic: the TIME event in its 6.x form.
@@ -46,43 +45,45 @@ class LinePrinter:
     """
 
     def __init__(
-        self, losses: NDArray[np.void], head: str = DEFAULT_FORMAT, *, words: bool = False, classic: bool = False
+        self, head: str = DEFAULT_FORMAT, *, words: bool = False, classic: bool = False
     ) -> None:  # fmt: skip
-        self.losses = losses
         self._parts = parse_format(head)
         self._words = words
         self._classic = classic
-        self._boot = -1
+        self._entered: tuple[object, ...] = ()
         self._head: _Head
         self._arguments: ArgumentText
         self._templates: dict[int, list[bytes | Render]] = {}
 
     def lines(self, chunk: Chunk) -> bytearray:
         """The lines of a chunk."""
-        if chunk.boot.number != self._boot:
-            self._enter(chunk.boot)
+        self._enter(chunk.boot)
         columns = chunk.columns
-        late = chunk.late if chunk.late is not None and chunk.late.any() else None
-        groups = [(rows, self._block(columns, rows, late)) for rows in _alike(columns)]
+        groups = [(rows, self._block(chunk, rows)) for rows in _alike(columns)]
         return _interleave(groups, len(columns))
 
     def _enter(self, boot: Boot) -> None:
-        self._boot = boot.number
+        """Make what depends on the boot and its names, when that is not what it was."""
+        entered = (boot.number, boot.names.revision, boot.table_fingerprint, boot.table_source)
+        if entered == self._entered:
+            return
+        self._entered = entered
         self._head = _Head(self._parts, boot, classic=self._classic)
         self._arguments = ArgumentText(boot.table, boot.names, words=self._words, classic=self._classic)
         self._templates = {}
 
-    def _block(self, columns: Columns, rows: Rows, late: NDArray[np.bool_] | None) -> NDArray[np.uint8]:
+    def _block(self, chunk: Chunk, rows: Rows) -> NDArray[np.uint8]:
         """Lines of records of one event and length, padded with NUL to one width."""
+        columns = chunk.columns
         event, slots = int(columns.id[rows[0]]), int(columns.slots[rows[0]])
         pieces = self._head.pieces(columns, rows, event)
         if event == LOSS_ID:
-            pieces.append(lookup_table(_loss_text(self.losses[at]) for at in columns.at[rows].tolist()))
+            pieces.append(lookup_table(_loss_text(chunk.losses[at]) for at in columns.at[rows].tolist()))
         else:
             for part in self._template(event, slots):
                 pieces += [part] if isinstance(part, bytes) else part(columns, rows)
-        if late is not None:
-            pieces.append(lookup_table([b"", _LATE]).take(late[rows].astype(np.int64)))
+        if chunk.late is not None:
+            pieces.append(lookup_table([b"", _LATE]).take(chunk.late[rows].astype(np.int64)))
         return assemble(len(rows), [*pieces, b"\n"])
 
     def _template(self, event: int, slots: int) -> list[bytes | Render]:

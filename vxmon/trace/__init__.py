@@ -5,9 +5,11 @@ from __future__ import annotations
 
 from vxmon.trace.columns import Chunk, Columns, byte_field, field_values, recorded_fields
 from vxmon.trace.facts import CAUSES, LOSS, Boot, Counters, Facts, FileFacts, Run, Stream
+from vxmon.trace.live import LiveTrace
 from vxmon.trace.names import LOSS_ID, LOSS_NAME, NO_TABLE, Names
+from vxmon.trace.opening import open_trace
 from vxmon.trace.ticks import NS_PER_S, ticks_to_ns
-from vxmon.trace.trace import Trace, open_trace
+from vxmon.trace.trace import StoredTrace, Trace
 
 __all__ = [
     "CAUSES",
@@ -22,8 +24,10 @@ __all__ = [
     "Counters",
     "Facts",
     "FileFacts",
+    "LiveTrace",
     "Names",
     "Run",
+    "StoredTrace",
     "Stream",
     "Trace",
     "byte_field",

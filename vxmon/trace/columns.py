@@ -81,11 +81,13 @@ class Columns:
 class Chunk:
     """Some consecutive records of a boot, in order of (time, stream, sequence).
 
-    ``late`` is true where a record is older than one that was handed out before it; only a live source does that.
+    ``losses``, of dtype LOSS, is what LOSS records number. ``late`` is true where a record is older than one that was
+    handed out before it; only a live source does that.
     """
 
     boot: Boot
     columns: Columns
+    losses: NDArray[np.void]
     late: NDArray[np.bool_] | None = None
 
 

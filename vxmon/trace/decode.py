@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from vxmon.trace.columns import Columns
 from vxmon.trace.names import LOSS_ID
 
-__all__ = ["BLOCKS_A_CHUNK", "Reader", "decode_blocks", "merge_blocks"]
+__all__ = ["BLOCKS_A_CHUNK", "Reader", "decode_blocks", "in_order", "merge_blocks"]
 
 # Large enough for numpy's fixed costs, small enough for the processor's cache.
 BLOCKS_A_CHUNK: Final = 384
@@ -88,7 +88,7 @@ def merge_blocks(
     for begin in range(0, len(index), blocks):
         rows = index[begin : begin + blocks]
         starts, slots = read(rows)
-        columns = _in_order(Columns.join([*waiting, decode_blocks(rows, starts, slots, big_endian)]), several)
+        columns = in_order(Columns.join([*waiting, decode_blocks(rows, starts, slots, big_endian)]), several=several)
         waiting = []
         if begin + blocks < len(index):
             horizon = index["first_time"][begin + blocks]
@@ -100,7 +100,7 @@ def merge_blocks(
             yield columns
 
 
-def _in_order(columns: Columns, several: bool) -> Columns:
+def in_order(columns: Columns, *, several: bool) -> Columns:
     """Sort by (time, stream), keeping the order of each stream's records of equal time."""
     if not several:
         if (columns.time[1:] >= columns.time[:-1]).all():

@@ -162,12 +162,18 @@ class FileFacts:
 
 @dataclass(slots=True)
 class Facts:
-    """Everything the first pass found."""
+    """Everything that is known of a trace beside its records.
+
+    ``more_losses`` are intervals that are not in ``losses``, ``late`` records that were handed out behind later ones;
+    only a live trace has those.
+    """
 
     files: list[FileFacts] = field(default_factory=list)
     boots: list[Boot] = field(default_factory=list)
     counters: Counters = field(default_factory=Counters)
     losses: NDArray[np.void] = field(default_factory=lambda: np.zeros(0, LOSS))
+    more_losses: int = 0
+    late: int = 0
     problems: list[str] = field(default_factory=list)
 
     @property

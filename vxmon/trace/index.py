@@ -12,11 +12,20 @@ from numpy.typing import NDArray
 
 from vxmon.trace.facts import LOSS, Boot, Facts, Run, Stream
 from vxmon.trace.losses import SUSPECT, account
+from vxmon.trace.names import NO_TABLE
 from vxmon.trace.scan import Scanner
 from vxmon.wire.bulk import BLOCK_ROW
 from vxmon.wire.events import TABLES, shipped_table
 
-__all__ = ["build_index", "choose_tables", "number_boots", "order_blocks"]
+__all__ = [
+    "build_index",
+    "choose_table",
+    "choose_tables",
+    "note_counters",
+    "note_starts",
+    "number_boots",
+    "order_blocks",
+]
 
 _KEY: Final = ("boot", "run", "stream", "sequence")
 
@@ -35,11 +44,11 @@ def build_index(scanner: Scanner) -> NDArray[np.void]:
     rows = _distinct(_gather(scanner.rows, BLOCK_ROW), facts)
     scanner.rows.clear()
     suspects = _distinct_suspects(_gather(scanner.suspects, SUSPECT), scanner)
-    _note_starts(scanner)
+    note_starts(scanner)
     index, losses = _account_all(_renumber(rows, facts), suspects, facts)
     facts.losses = np.concatenate(losses) if losses else np.zeros(0, LOSS)
     _note_times(index, facts)
-    _note_counters(scanner)
+    note_counters(scanner)
     return order_blocks(index)
 
 
@@ -61,32 +70,33 @@ def number_boots(scanner: Scanner) -> None:
 
 
 def choose_tables(scanner: Scanner) -> None:
-    """Give each boot the event table it recorded with, or the best stand-in, and say which."""
-    received = {f: table for tables in scanner.tables.values() for f, table in tables.items()}
+    """Give each boot the event table it recorded with, or the best stand-in, and say what may be wrong with it."""
     for boot in scanner.facts.boots:
-        own = scanner.tables.get(boot.id, {})
-        wanted = boot.table_fingerprint or next(reversed(own), 0)
-        if wanted in received:
-            boot.table, boot.table_source = received[wanted], "session"
-        else:
-            _ship(boot, wanted, scanner.facts)
-        boot.table_fingerprint = wanted
+        problem = choose_table(scanner, boot)
+        if problem:
+            scanner.facts.problems.append(problem)
 
 
-def _ship(boot: Boot, wanted: int, facts: Facts) -> None:
-    """Take a table that comes with vxmon."""
+def choose_table(scanner: Scanner, boot: Boot) -> str:
+    """Give a boot its event table; returns what may be wrong with it, in words, or an empty text."""
+    received = {f: table for tables in scanner.tables.values() for f, table in tables.items()}
+    wanted = boot.table_fingerprint or next(reversed(scanner.tables.get(boot.id, {})), 0)
+    boot.table_fingerprint = wanted
     same, release = shipped_table(wanted), TABLES.get(boot.os_release)
-    if same is not None:
+    if wanted in received:
+        boot.table, boot.table_source = received[wanted], "session"
+    elif same is not None:
         boot.table, boot.table_source = same, f"shipped, release {same.os_release}"
     elif release is not None:
         boot.table, boot.table_source = release, f"shipped, release {release.os_release}, another fingerprint"
-        facts.problems.append(
-            f"boot {boot.id:#010x}: its event table (0x{wanted:08x}) is not in the session; "
+        return (
+            f"boot 0x{boot.id:08x}: its event table (0x{wanted:08x}) is not in the session; "
             f"names are those of the shipped table of release {release.os_release} and may be wrong"
         )
     else:
-        boot.table_source = "none"
-        facts.problems.append(f"boot {boot.id:#010x}: no event table; events are shown by number")
+        boot.table, boot.table_source = NO_TABLE, "none"
+        return f"boot 0x{boot.id:08x}: no event table; events are shown by number"
+    return ""
 
 
 def _distinct(rows: NDArray[np.void], facts: Facts) -> NDArray[np.void]:
@@ -134,7 +144,7 @@ def _renumber(rows: NDArray[np.void], facts: Facts) -> NDArray[np.void]:
     return kept
 
 
-def _note_starts(scanner: Scanner) -> None:
+def note_starts(scanner: Scanner) -> None:
     """A capture that heard an earlier run, or the target idle, saw the later run from its start."""
     earliest: dict[tuple[int, int], int] = {}
     for file, boot, run in scanner.sightings:
@@ -245,15 +255,13 @@ def _note_times(rows: NDArray[np.void], facts: Facts) -> None:
         facts.problems.append(f"{wrong} blocks span more time than a block can; their times may be wrong")
 
 
-def _note_counters(scanner: Scanner) -> None:
+def note_counters(scanner: Scanner) -> None:
     """Put the counters that a reader must know of into words."""
     facts, counters = scanner.facts, scanner.facts.counters
     notes = (
         (counters.corrupt_blocks, "{} corrupt blocks were not used"),
         (counters.unplaced, "{} of them say nothing trustworthy of which they are; their records count as link loss"),
-        (counters.truncated, "{} datagrams were cut by the capture's snapshot length"),
         (counters.newer, f"{{}} datagrams are of wire format {scanner.newest}, this is vxmon for format 1"),
         (counters.unknown_channels, "{} datagrams are on channels this vxmon does not know"),
-        (counters.socket_drops, "{} datagrams were dropped by the capturing socket"),
     )
     facts.problems += [text.format(number) for number, text in notes if number]

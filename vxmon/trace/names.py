@@ -38,10 +38,12 @@ class Names:
     tasks: dict[int, TaskEntry] = field(default_factory=dict)
     objects: dict[int, ObjectEntry] = field(default_factory=dict)
     version: int = 0
+    revision: int = 0
     _versions: dict[tuple[str, int], int] = field(default_factory=dict)
 
     def merge(self, part: ObjectTable) -> None:
-        """Take a part of an object table."""
+        """Take a part of an object table. ``revision`` counts these."""
+        self.revision += 1
         self.version = max(self.version, part.version)
         for schedule in part.schedules:
             if self._newer("schedule", schedule.id, part.version):

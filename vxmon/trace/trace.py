@@ -1,24 +1,25 @@
 # SPDX-License-Identifier: Apache-2.0
 """A trace: one or more sessions, read in two passes.
 
-    trace = open_trace(["run.pcapng"])
-    for chunk in trace.chunks():
-        ...  # chunk.boot, chunk.columns
+    with open_trace(["run.pcapng"]) as trace:
+        for chunk in trace.chunks():
+            ...  # chunk.boot, chunk.columns
 
-The first pass is made by open_trace; ``trace.facts`` is complete from then on.
+Of files the first pass is made by open_trace, and ``trace.facts`` is complete from then on. A pipe is read as it comes:
+see vxmon.trace.live.
 """
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator
-from types import TracebackType
-from typing import Final
+from typing import Final, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from vxmon.errors import InputError
-from vxmon.session.reader import SessionReader, open_session
+from vxmon.session.reader import SessionReader
 from vxmon.trace.columns import Chunk
 from vxmon.trace.decode import BLOCKS_A_CHUNK, merge_blocks
 from vxmon.trace.facts import Facts, FileFacts
@@ -27,14 +28,47 @@ from vxmon.trace.names import LOSS_ID
 from vxmon.trace.scan import Scanner
 from vxmon.wire.datagram import VERSION
 
-__all__ = ["Trace", "check_format", "describe_file", "open_trace"]
+__all__ = ["StoredTrace", "Trace", "check_format", "note_file"]
 
 # Blocks that lie so close that one read serves them all, in bytes a block.
 _NEAR: Final = 8192
 
 
-class Trace:
-    """Records and facts of some sessions, which belong to one observation.
+class Trace(ABC):
+    """Records and facts of one observation. ``facts`` are complete when the trace says so, at the latest at its end."""
+
+    facts: Facts
+
+    def __init__(self, readers: Iterable[SessionReader]) -> None:
+        self._readers = list(readers)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Close the files."""
+        for reader in self._readers:
+            reader.close()
+
+    @abstractmethod
+    def chunks(self) -> Iterator[Chunk]:
+        """Records in order of (boot, time, stream, sequence), LOSS rows among them."""
+
+    def count_events(self) -> dict[int, NDArray[np.int64]]:
+        """Records of each event id, by boot number; an array of 1024 counts a boot."""
+        counts: dict[int, NDArray[np.int64]] = {}
+        for chunk in self.chunks():
+            seen = np.bincount(chunk.columns.id, minlength=LOSS_ID + 1)[:LOSS_ID]
+            number = chunk.boot.number
+            counts[number] = counts.get(number, np.zeros(LOSS_ID, np.int64)) + seen
+        return counts
+
+
+class StoredTrace(Trace):
+    """A trace of files, read in two passes.
 
     Args:
         readers: open sessions that can be read again; the trace closes them.
@@ -45,28 +79,15 @@ class Trace:
     """
 
     def __init__(self, readers: Iterable[SessionReader]) -> None:
-        self._readers = list(readers)
+        super().__init__(readers)
         scanner = Scanner()
         for number, reader in enumerate(self._readers):
             for batch in reader.datagrams():
                 scanner.scan(number, batch)
-            scanner.facts.files.append(describe_file(reader))
-            scanner.facts.problems += [f"{reader.name}: {problem}" for problem in reader.problems]
-            scanner.facts.counters.socket_drops += reader.statistics.dropped or 0
+            note_file(scanner.facts, reader)
         check_format(scanner)
         self.index: NDArray[np.void] = build_index(scanner)
-        self.facts: Facts = scanner.facts
-
-    def __enter__(self) -> Trace:
-        return self
-
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
-        self.close()
-
-    def close(self) -> None:
-        """Close the files."""
-        for reader in self._readers:
-            reader.close()
+        self.facts = scanner.facts
 
     def chunks(self, index: NDArray[np.void] | None = None) -> Iterator[Chunk]:
         """Records in order of (boot, time, stream, sequence), LOSS rows among them.
@@ -79,16 +100,7 @@ class Trace:
         edges = np.searchsorted(index["boot"], np.arange(len(self.facts.boots) + 1))
         for boot, begin, end in zip(self.facts.boots, edges[:-1], edges[1:], strict=True):
             for columns in merge_blocks(index[begin:end], self._read, boot.byte_order == "big"):
-                yield Chunk(boot, columns)
-
-    def count_events(self) -> dict[int, NDArray[np.int64]]:
-        """Records of each event id, by boot number; an array of 1024 counts a boot."""
-        counts: dict[int, NDArray[np.int64]] = {}
-        for chunk in self.chunks():
-            seen = np.bincount(chunk.columns.id, minlength=LOSS_ID + 1)[:LOSS_ID]
-            number = chunk.boot.number
-            counts[number] = counts.get(number, np.zeros(LOSS_ID, np.int64)) + seen
-        return counts
+                yield Chunk(boot, columns, self.facts.losses)
 
     def _read(self, rows: NDArray[np.void]) -> tuple[bytes, bytes]:
         """Start bits and slots of blocks, each joined."""
@@ -125,20 +137,24 @@ class Trace:
         return b"".join(a for a, _ in parts), b"".join(b for _, b in parts)
 
 
-def describe_file(reader: SessionReader) -> FileFacts:
-    """What is known of a file, after it was read."""
-    return FileFacts(
-        name=reader.name,
-        size=reader.size,
-        format=reader.format,
-        metadata=reader.metadata,
-        cut_bytes=reader.cut_bytes,
-        damaged_bytes=reader.damaged_bytes,
-        packets=reader.packets,
-        skipped=dict(reader.skipped),
-        first_ns=reader.first_ns,
-        last_ns=reader.last_ns,
+def note_file(facts: Facts, reader: SessionReader) -> None:
+    """Keep what is known of a file, after it was read."""
+    facts.files.append(
+        FileFacts(
+            name=reader.name,
+            size=reader.size,
+            format=reader.format,
+            metadata=reader.metadata,
+            cut_bytes=reader.cut_bytes,
+            damaged_bytes=reader.damaged_bytes,
+            packets=reader.packets,
+            skipped=dict(reader.skipped),
+            first_ns=reader.first_ns,
+            last_ns=reader.last_ns,
+        )
     )
+    facts.problems += [f"{reader.name}: {problem}" for problem in reader.problems]
+    facts.counters.socket_drops += reader.statistics.dropped or 0
 
 
 def check_format(scanner: Scanner) -> None:
@@ -149,27 +165,3 @@ def check_format(scanner: Scanner) -> None:
             f"all {counters.newer} datagrams are of wire format {scanner.newest}; "
             f"this is vxmon for format {VERSION}: use a newer vxmon"
         )
-
-
-def open_trace(paths: Iterable[str]) -> Trace:
-    """Open sessions and make the first pass.
-
-    Raises:
-        InputError: a file cannot be opened or is no session, or is a pipe, which cannot be read twice.
-
-    """
-    readers: list[SessionReader] = []
-    try:
-        for path in paths:
-            readers.append(open_session(path))
-            _check_seekable(readers[-1])
-        return Trace(readers)
-    except BaseException:
-        for reader in readers:
-            reader.close()
-        raise
-
-
-def _check_seekable(reader: SessionReader) -> None:
-    if not reader.seekable:
-        raise InputError(f"{reader.name}: a pipe cannot be read twice; save it to a file first")

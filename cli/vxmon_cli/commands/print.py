@@ -51,7 +51,7 @@ def print_events(
     default_sigpipe()
     layout = head or (FORMAT_6 if dialect == "6" else DEFAULT_FORMAT)
     with open_trace(paths) as trace, open_output(output) as write:
-        printer = LinePrinter(trace.facts.losses, layout, words=verbose, classic=dialect == "6")
+        printer = LinePrinter(layout, words=verbose, classic=dialect == "6")
         _print(trace, printer, write, verbose=verbose)
         missing = incomplete_text(trace.facts)
     if missing:

@@ -1,0 +1,382 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A trace read from a pipe as it comes: one pass, bounded memory.
+
+Blocks wait until no stream can still send an earlier record: until the blocks before them are there, and every other
+stream is as far, by its own blocks or by what a heartbeat says of it. When more than a bounded number wait, the gaps
+before the oldest are given up: a LOSS stands for them. A block that comes after it was given up is handed out
+at once, marked late and counted, and is no longer lost.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from vxmon.session.reader import Batch, SessionReader
+from vxmon.trace.columns import Chunk, Columns
+from vxmon.trace.decode import decode_blocks, in_order
+from vxmon.trace.facts import CAUSES, LOSS, Boot, Facts, Run, Stream
+from vxmon.trace.index import choose_table, note_counters, note_starts
+from vxmon.trace.losses import SUSPECT, account
+from vxmon.trace.names import LOSS_ID
+from vxmon.trace.scan import Scanner
+from vxmon.trace.trace import Trace, check_format, note_file
+from vxmon.wire.bulk import BLOCK_ROW
+
+__all__ = ["LiveTrace"]
+
+# Blocks that wait at most; about 1.5 KB each.
+WINDOW: Final = 4096
+# Gaps of a stream that are remembered, to know a late block from a repeated one.
+_MOST_GAPS: Final = 1024
+# How long records wait for the tables that name them.
+_PATIENCE_NS: Final = 6_000_000_000
+# Loss intervals kept for the report; all are counted.
+_MOST_LOSSES: Final = 100_000
+
+
+@dataclass(slots=True)
+class _Waiting:
+    """A block that was received and not handed out."""
+
+    row: NDArray[np.void]
+    starts: bytes
+    slots: bytes
+
+
+@dataclass(slots=True)
+class _Source:
+    """One stream of a run: what waits, how far it is, and its figures so far."""
+
+    run: Run
+    figures: Stream
+    next: int | None = None
+    waiting: dict[int, _Waiting] = field(default_factory=dict)
+    gaps: list[tuple[int, int]] = field(default_factory=list)
+    last: NDArray[np.void] | None = None
+    complete_to: int = -1
+
+    def ready(self) -> list[_Waiting]:
+        """Take the blocks that follow on what was handed out."""
+        taken: list[_Waiting] = []
+        while self.next is not None and self.next in self.waiting:
+            block = self.waiting.pop(self.next)
+            self.complete_to = int(block.row["last_time"][0])
+            self.next += 1
+            taken.append(block)
+        return taken
+
+    def skip(self) -> None:
+        """Give up the blocks before the oldest that waits."""
+        first = min(self.waiting)
+        if self.next is not None and first > self.next:
+            self.gaps.append((self.next, first))
+            del self.gaps[:-_MOST_GAPS]
+        self.next = first
+
+    def fill_gap(self, sequence: int) -> bool:
+        """True when a block was given up; it then is no more."""
+        for number, (begin, end) in enumerate(self.gaps):
+            if begin <= sequence < end:
+                self.gaps[number : number + 1] = [(begin, sequence), (sequence + 1, end)]
+                self.gaps = [gap for gap in self.gaps if gap[0] < gap[1]]
+                return True
+        return False
+
+    def horizon(self) -> int:
+        """No record before this time is still to come, as far as is known; -1: anything may."""
+        state = self.run.states.get(self.figures.stream)
+        if state is not None and not self.waiting and state.blocks <= (self.next or 0):
+            return max(self.complete_to, state.cut_time)
+        return self.complete_to
+
+
+@dataclass(slots=True)
+class _BootState:
+    """What is between the blocks of a boot and its records handed out."""
+
+    boot: Boot
+    run: int = 0
+    sources: dict[int, _Source] = field(default_factory=dict)
+    staged: list[_Waiting] = field(default_factory=list)
+    rest: list[Columns] = field(default_factory=list)
+    losses: list[NDArray[np.void]] = field(default_factory=list)
+    handed_out: int = -1
+
+
+class LiveTrace(Trace):
+    """Records of one session that can be read only once.
+
+    ``facts`` grow while :meth:`chunks` runs and are complete at its end. Boots may alternate in what is handed out.
+
+    Args:
+        reader: an open session; the trace closes it.
+        window: blocks that may wait.
+
+    """
+
+    def __init__(self, reader: SessionReader, window: int = WINDOW) -> None:
+        super().__init__([reader])
+        self._scanner = Scanner()
+        self._window = window
+        self._now = 0
+        self._states: dict[int, _BootState] = {}
+        self._suspects = np.zeros(0, SUSPECT)
+        self.facts: Facts = self._scanner.facts
+
+    def chunks(self) -> Iterator[Chunk]:
+        """Records in order of (time, stream, sequence) within each boot, as they come. Only once."""
+        reader = self._readers[0]
+        for batch in reader.datagrams():
+            yield from self._take(batch)
+        for boot in self.facts.boots:
+            state = self._states.setdefault(boot.id, _BootState(boot))
+            yield from self._end_run(state)
+            yield from self._end_silent_runs(state)
+        self._finish(reader)
+
+    # ------------------------------------------------------------ blocks in
+
+    def _take(self, batch: Batch) -> Iterator[Chunk]:
+        rows = self._scanner.scan(0, batch)
+        self._now = int(batch.times[-1]) if len(batch) else self._now
+        self._scanner.rows.clear()
+        self._keep_suspects()
+        self._number_boots()
+        view = batch.data.data
+        for number in range(len(rows)):
+            yield from self._take_block(rows[number : number + 1], view, batch.base)
+        for state in self._states.values():
+            self._force(state)
+            yield from self._hand_out(state)
+
+    def _number_boots(self) -> None:
+        for boot in list(self._scanner.boots.values())[len(self.facts.boots) :]:
+            boot.number = len(self.facts.boots)
+            self.facts.boots.append(boot)
+        for boot in self.facts.boots:
+            choose_table(self._scanner, boot)
+
+    def _keep_suspects(self) -> None:
+        """Damaged blocks, the newest: they explain gaps that are given up later."""
+        if self._scanner.suspects:
+            self._suspects = np.concatenate([self._suspects, *self._scanner.suspects])[-self._window :]
+            self._scanner.suspects.clear()
+
+    def _take_block(self, row: NDArray[np.void], view: memoryview, base: int) -> Iterator[Chunk]:
+        boot = self._scanner.boots[int(row["boot"][0])]
+        state = self._states.setdefault(boot.id, _BootState(boot))
+        run, sequence = int(row["run"][0]), int(row["sequence"][0])
+        if bool(row["flags"][0] & 1) != (boot.byte_order == "big") or run < state.run:
+            self.facts.counters.corrupt_blocks += 1
+            return
+        if run > state.run:
+            yield from self._end_run(state)
+            state.run = run
+        source = self._source(state, int(row["stream"][0]))
+        block = _copy(row, view, base)
+        if sequence in source.waiting:
+            self.facts.counters.duplicates += 1
+        elif source.next is not None and sequence < source.next:
+            yield from self._late(state, source, block)
+        else:
+            source.waiting[sequence] = block
+
+    def _source(self, state: _BootState, stream: int) -> _Source:
+        if stream not in state.sources:
+            run = state.boot.run(state.run)
+            note_starts(self._scanner)
+            source = state.sources[stream] = _Source(run, Stream(stream))
+            run.streams[stream] = source.figures
+            source.next = 0 if run.seen_from_start else None
+        return state.sources[stream]
+
+    def _late(self, state: _BootState, source: _Source, block: _Waiting) -> Iterator[Chunk]:
+        """A block that was given up before it came, or one that came before."""
+        if not source.fill_gap(int(block.row["sequence"][0])):
+            self.facts.counters.duplicates += 1
+            return
+        count = int(block.row["count"][0])
+        source.figures.delivered += count
+        source.figures.blocks += 1
+        cause = "link" if source.figures.lost["link"] >= count else "corrupt"
+        source.figures.lost[cause] -= count
+        columns = decode_blocks(block.row, block.starts, block.slots, state.boot.byte_order == "big")
+        yield self._chunk(state, columns)
+
+    # ------------------------------------------------------------ records out
+
+    def _force(self, state: _BootState, window: int | None = None) -> None:
+        """Give up gaps until no more than the window waits."""
+        window = self._window if window is None else window
+        self._stage(state)
+        while sum(len(source.waiting) for source in state.sources.values()) > window:
+            held = [source for source in state.sources.values() if source.waiting]
+            oldest = min(held, key=lambda s: int(s.waiting[min(s.waiting)].row["first_time"][0]))
+            oldest.skip()
+            self._stage(state)
+
+    def _stage(self, state: _BootState) -> None:
+        """Move what is in sequence from the streams to the boot, with the losses before it."""
+        for source in state.sources.values():
+            if source.next is None and source.waiting and len(source.waiting) >= min(self._window, 8):
+                source.next = min(source.waiting)
+            for block in source.ready():
+                self._account(state, source, block)
+                state.staged.append(block)
+
+    def _account(self, state: _BootState, source: _Source, block: _Waiting) -> None:
+        """Figures of a block and of the gap before it."""
+        row, figures = block.row, source.figures
+        if source.last is None:
+            loss = account(figures.stream, row, self._suspects[:0], source.run)
+            figures.before_attach = loss.stream.before_attach
+            losses = loss.losses[loss.gap == 0]
+        else:
+            both = np.concatenate([source.last, row])
+            losses = account(figures.stream, both, self._between(state.boot, both), Run(state.run)).losses
+        for name in CAUSES:
+            figures.lost[name] += int(losses[name].sum())
+        figures.delivered += int(row["count"][0])
+        figures.blocks += 1
+        figures.first_time = int(row["first_time"][0]) if figures.first_time is None else figures.first_time
+        figures.last_time = int(row["last_time"][0])
+        source.last = row
+        if len(losses):
+            self._keep_losses(state, losses)
+            row["room"] = len(state.losses)
+
+    def _between(self, boot: Boot, rows: NDArray[np.void]) -> NDArray[np.void]:
+        """Damaged blocks that lie between two."""
+        suspects = self._suspects
+        here = (suspects["boot"] == boot.id) & (suspects["run"] == rows["run"][0])
+        here &= (suspects["stream"] == rows["stream"][0]) & (suspects["sequence"] > rows["sequence"][0])
+        here &= suspects["sequence"] < rows["sequence"][1]
+        some = suspects[here]
+        _, first = np.unique(some["sequence"], return_index=True)
+        chosen: NDArray[np.void] = some[first]
+        return chosen
+
+    def _keep_losses(self, state: _BootState, losses: NDArray[np.void]) -> None:
+        losses["boot"], losses["run"] = state.boot.number, state.run
+        state.losses.append(losses[:1])
+        if len(self.facts.losses) < _MOST_LOSSES:
+            self.facts.losses = np.concatenate([self.facts.losses, losses])
+        else:
+            self.facts.more_losses += len(losses)
+
+    def _hand_out(self, state: _BootState, *, everything: bool = False) -> Iterator[Chunk]:
+        """Records that nothing earlier can follow any more."""
+        if (not state.staged and not state.rest) or (not everything and self._names_may_come(state)):
+            return
+        horizon = None if everything else self._horizon(state)
+        rows = np.concatenate([block.row for block in state.staged]) if state.staged else None
+        parts = state.rest
+        if rows is not None:
+            order = np.lexsort((rows["sequence"], rows["stream"], rows["first_time"])).tolist()
+            starts = b"".join(state.staged[i].starts for i in order)
+            slots = b"".join(state.staged[i].slots for i in order)
+            parts = [*parts, decode_blocks(rows[order], starts, slots, state.boot.byte_order == "big")]
+        columns = in_order(Columns.join(parts), several=len(state.sources) > 1)
+        ready = len(columns) if horizon is None else int(np.searchsorted(columns.time, horizon, side="left"))
+        state.staged, state.rest = [], [columns.take(slice(ready, None)).packed()] if ready < len(columns) else []
+        if ready:
+            yield self._chunk(state, columns.take(slice(0, ready)))
+        if not state.rest:
+            state.losses.clear()
+
+    def _young(self, state: _BootState) -> bool:
+        """True while tables and heartbeats may still tell what is not known yet; tables are repeated each 5 s."""
+        return self._now - state.boot.first_seen_ns < _PATIENCE_NS
+
+    def _names_may_come(self, state: _BootState) -> bool:
+        known = state.boot.names.revision > 0 and state.boot.table_source == "session"
+        return not known and self._young(state) and len(state.staged) < self._window // 4
+
+    def _horizon(self, state: _BootState) -> int | None:
+        """Time before which everything is there; None when there is but one stream."""
+        streams = set(state.sources) | set(state.boot.run(state.run).states)
+        expected = state.boot.info.streams if state.boot.info is not None else 1
+        if max(len(streams), expected) < 2:
+            return None
+        if len(state.staged) + sum(map(len, state.rest)) // 64 > self._window:
+            return max(source.complete_to for source in state.sources.values())
+        if len(streams) < expected and self._young(state):
+            return -1
+        return min(self._source(state, stream).horizon() for stream in streams)
+
+    def _chunk(self, state: _BootState, columns: Columns) -> Chunk:
+        boot = state.boot
+        first, last = int(columns.time.min()), int(columns.time.max())
+        boot.first_time = first if boot.first_time is None else boot.first_time
+        boot.last_time = max(last, boot.last_time or 0)
+        late = (columns.time < state.handed_out) & (columns.id != LOSS_ID)
+        self.facts.late += int(late.sum())
+        state.handed_out = max(state.handed_out, last)
+        losses = np.concatenate(state.losses) if state.losses else np.zeros(0, LOSS)
+        return Chunk(boot, columns, losses, late if late.any() else None)
+
+    # ------------------------------------------------------------ ends
+
+    def _end_run(self, state: _BootState) -> Iterator[Chunk]:
+        """Hand out everything of the run, and account for its end."""
+        self._force(state, 0)
+        for source in state.sources.values():
+            while source.waiting:
+                source.skip()
+                self._stage(state)
+        for stream in sorted(set(state.sources) | set(state.boot.run(state.run).states if state.run else ())):
+            self._end_stream(state, self._source(state, stream))
+        yield from self._hand_out(state, everything=True)
+        state.sources.clear()
+
+    def _end_silent_runs(self, state: _BootState) -> Iterator[Chunk]:
+        """Runs of which no block came."""
+        for run in [run for run in state.boot.runs.values() if not run.streams]:
+            state.run = run.number
+            yield from self._end_run(state)
+
+    def _end_stream(self, state: _BootState, source: _Source) -> None:
+        """Account for what is missing behind the last block."""
+        figures, run = source.figures, source.run
+        rows = source.last if source.last is not None else np.zeros(0, BLOCK_ROW)
+        tail = Run(run.number, run.started, run.ended, states=run.states, finals=run.finals, last_heard=run.last_heard)
+        if source.last is None:
+            tail.seen_from_start, tail.first_states = run.seen_from_start, run.first_states
+        result = account(figures.stream, rows, self._suspects[:0], tail)
+        figures.recorded = result.stream.recorded
+        if source.last is None:
+            figures.before_attach = result.stream.before_attach
+        for name in CAUSES:
+            figures.lost[name] += int(result.losses[name].sum())
+        if len(result.losses):
+            self._keep_losses(state, result.losses)
+            state.staged.append(_loss_block(result.losses[0], len(state.losses)))
+
+    def _finish(self, reader: SessionReader) -> None:
+        self._scanner.finish()
+        check_format(self._scanner)
+        note_file(self.facts, reader)
+        self.facts.problems += filter(None, (choose_table(self._scanner, boot) for boot in self.facts.boots))
+        note_counters(self._scanner)
+        if self.facts.late:
+            self.facts.problems.append(f"{self.facts.late} records came too late to be shown in order")
+
+
+def _copy(row: NDArray[np.void], view: memoryview, base: int) -> _Waiting:
+    """A block apart from the batch it came in."""
+    at, slots = int(row["slots_at"][0]) - base, int(row["slots"][0])
+    start = at - int(row["starts_back"][0])
+    return _Waiting(row.copy(), bytes(view[start : start + (slots + 7 >> 3)]), bytes(view[at : at + 8 * slots]))
+
+
+def _loss_block(loss: np.void, number: int) -> _Waiting:
+    """A LOSS that has no block behind it."""
+    row = np.zeros(1, BLOCK_ROW)
+    row["first_time"] = row["last_time"] = max(int(loss["end"]), int(loss["start"]), 0)
+    row["stream"], row["sequence"], row["room"] = loss["stream"], np.iinfo(np.int64).max, number
+    return _Waiting(row, b"", b"")

@@ -1,0 +1,39 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The door to traces."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from vxmon.errors import InputError
+from vxmon.session.reader import SessionReader, open_session
+from vxmon.trace.live import LiveTrace
+from vxmon.trace.trace import StoredTrace, Trace
+
+__all__ = ["open_trace"]
+
+
+def open_trace(paths: Iterable[str]) -> Trace:
+    """Open sessions as one trace; of files the first pass is made at once. ``-`` is standard input.
+
+    Raises:
+        InputError: a file cannot be opened or is no session, or a pipe is not the only one.
+
+    """
+    readers: list[SessionReader] = []
+    try:
+        readers.extend(map(open_session, paths))
+        return _trace(readers)
+    except BaseException:
+        for reader in readers:
+            reader.close()
+        raise
+
+
+def _trace(readers: list[SessionReader]) -> Trace:
+    pipes = [reader.name for reader in readers if not reader.seekable]
+    if not pipes:
+        return StoredTrace(readers)
+    if len(readers) > 1:
+        raise InputError(f"{pipes[0]}: a pipe is read as it comes and must be the only session")
+    return LiveTrace(readers[0])
