@@ -120,6 +120,19 @@ def test_segments_are_those_of_readelf(path: Path) -> None:
 
 
 @IMAGES
+def test_segment_totals_are_the_sums_of_readelf(path: Path) -> None:
+    """Where no segments overlap, what is stored are their file sizes, and what is mapped their memory sizes."""
+    image = read_image(path)
+    totals = lay_out(image).totals
+    if image.relocatable or totals.kinds[Kind.RESERVED] or lay_out(image).overlaps:
+        pytest.skip("an object file, reserved addresses or overlaps")
+    rows = [m for line in run("readelf", "-lW", str(path)).splitlines() if (m := SEGMENT.match(line))]
+    loads = [m for m in rows if m[1] == "LOAD"]
+    assert totals.stored == sum(int(m[5], 16) for m in loads)
+    assert totals.mapped == sum(int(m[6], 16) for m in loads)
+
+
+@IMAGES
 def test_totals_are_the_sums_of_readelf(path: Path) -> None:
     """Where nothing overlaps, RAM is the sum of the allocated sections that take memory."""
     image = read_image(path)

@@ -175,6 +175,16 @@ def test_nobits_without_write_is_a_reservation(tmp_path: Path) -> None:
     assert (totals.ram, totals.kinds[Kind.RESERVED], totals.mapped) == (0x100, 0x500, 0x100)
 
 
+def test_zeros_stored_for_a_stack_before_the_data(tmp_path: Path) -> None:
+    # The segment's file bytes must reach to the end of .data, so the linker writes zeros for .stack.
+    sections = [
+        Sec(".stack", NOBITS, A | W, 0x2000, 0x600, offset=0x1000),
+        Sec(".data", flags=A | W, address=0x2600, size=4, offset=0x1600),
+    ]
+    _, layout = both(tmp_path, Elf(sections=sections, segments=[Seg(0x2000, 0x604, 0x604, flags=6, offset=0x1000)]))
+    assert (layout.totals.ram, layout.totals.load, layout.totals.stored) == (0x604, 4, 0x604)
+
+
 def test_thread_local_zero_data_takes_no_addresses(tmp_path: Path) -> None:
     sections = [
         Sec(".tdata", flags=A | W | TLS, address=0x1000, size=0x10, offset=0),

@@ -8,6 +8,7 @@ lxml's own ``xinclude()`` is not used because it reads any local file.
 
 from __future__ import annotations
 
+import os
 import stat
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -120,9 +121,9 @@ class _Loader:
     def _read(self, path: Path, at: Source | None) -> bytes:
         place = f"{at}: cannot include {shown(path.name)}" if at else f"cannot read {path}"
         try:
-            if at and not stat.S_ISREG(path.stat().st_mode):
-                raise InputError(f"{place}: not a regular file")
-            with path.open("rb") as file:
+            with open(path, "rb", opener=_no_wait) as file:  # noqa: PTH123 (Path.open has no opener)
+                if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+                    raise InputError(f"{place}: it is not a regular file")
                 data = file.read(MAX_BYTES - self._bytes + 1)
         except (OSError, ValueError) as error:
             raise InputError(f"{place}: {getattr(error, 'strerror', None) or error}") from None
@@ -172,6 +173,11 @@ class _Loader:
         if not real.is_relative_to(self._folder):
             raise InputError(f"{source}: xi:include of {shown(href)} leads outside the module's folder")
         return path
+
+
+def _no_wait(path: str, flags: int) -> int:
+    """Open a file; without O_NONBLOCK a FIFO that nobody writes to would hang here."""
+    return os.open(path, flags | os.O_NONBLOCK)
 
 
 def _one_line(message: str | None) -> str:

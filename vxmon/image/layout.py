@@ -11,6 +11,8 @@ until the loader, or the start-up code of an image in flash, puts them in place.
 ``in_place`` read-only memory content that is used where it is stored, so that it takes load memory only. With
              ``rom`` ranges it is what lies in them. Without, an image that copies data to other addresses than its
              read-only segments lie at (load address differs for writable segments only) is taken to run in place.
+``stored``   the same with the bytes that segments store between and in place of sections: padding, and the zeros
+             that a linker writes for a NOBITS section that stands before others.
 ``mapped``   what a loader that loads segments makes of the image: its loadable segments with their padding, and
              sections in no segment.
 """
@@ -38,6 +40,7 @@ class Totals:
 
     ram: int
     load: int
+    stored: int
     in_place: int
     mapped: int
     kinds: dict[Kind, int]
@@ -130,14 +133,17 @@ def _totals(image: Image, rom: Sequence[Span]) -> Totals:
     if image.relocatable:
         kinds[Kind.ZERO_DATA] += image.common
         ram = sum(s.size for s in image.sections if s.occupies) + image.common
-        return Totals(ram, sum(s.file_size for s in image.sections if s.permissions), 0, ram, kinds)
+        contents = sum(s.file_size for s in image.sections if s.permissions)
+        return Totals(ram, contents, contents, 0, ram, kinds)
     run, load = _spans(image)
+    stored = [(s.load_address, s.load_address + s.file_size) for s in image.segments if s.loadable] + load
     in_place = _in_place(image, run, rom)
     mapped = [(s.address, s.end) for s in image.segments if s.loadable] + run
     free = _without(_reserved(image), run)
     return Totals(
         ram=_length(_without(run, in_place)),
         load=_length(load),
+        stored=_length(stored),
         in_place=_length(in_place),
         mapped=_length(_without(mapped, free)),
         kinds=kinds,

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from vxmon.errors import InputError
-from vxmon.image.bytesource import printable
+from vxmon.image.bytesource import ByteSource, printable
 
 __all__ = ["MAX_MAP", "LinkMap", "Member", "read_linkmap"]
 
@@ -52,13 +52,10 @@ class LinkMap:
 
 def read_linkmap(path: Path) -> LinkMap:
     """Read a GNU ld map. Raises InputError when it is none, or too large."""
-    try:
-        with path.open("rb") as file:
-            data = file.read(MAX_MAP + 1)
-    except (OSError, ValueError) as error:
-        raise InputError(f"cannot read {path}: {getattr(error, 'strerror', None) or error}") from None
-    if len(data) > MAX_MAP:
-        raise InputError(f"{path}: the linker map is larger than {MAX_MAP >> 20} MiB")
+    with ByteSource(path) as source:
+        if source.size > MAX_MAP:
+            raise InputError(f"{path}: the linker map is larger than {MAX_MAP >> 20} MiB")
+        data = source.read(0, source.size)
     lines = _lines(data)
     if not any(line.startswith(_BEGIN) for line in lines):
         raise InputError(f"{path}: no GNU ld map: there is no line '{_BEGIN}'")

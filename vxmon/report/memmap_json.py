@@ -58,6 +58,7 @@ def _image(found: ImageMap, names: Mapping[str, str]) -> Json:
         "totals": {
             "ram": layout.totals.ram,
             "load": layout.totals.load,
+            "stored": layout.totals.stored,
             "in_place": layout.totals.in_place,
             "mapped": layout.totals.mapped,
             "common": image.common,

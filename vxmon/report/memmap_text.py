@@ -157,6 +157,8 @@ def _totals(found: ImageMap) -> Text:
     totals = found.layout.totals
     parts = ", ".join(f"{k.value} {totals.kinds[k]:,}" for k in _IN_MEMORY if totals.kinds[k])
     lines = [f"RAM   {_bytes(totals.ram)}" + (f" ({parts})" if parts else ""), f"load  {_bytes(totals.load)}"]
+    if totals.stored != totals.load:
+        lines.append(f"stored at load addresses, with padding: {_bytes(totals.stored)}")
     if totals.in_place:
         lines.append(f"used in place from load memory, so not in RAM: {_bytes(totals.in_place)}")
     if found.image.common:
