@@ -7,13 +7,12 @@ of DISPLAY, hence 14 partition switches. The time base has 400 MHz: 8,000,000 ti
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 
 import pytest
 from elftools.elf.elffile import ELFFile
 
-from tests.support.qemu import BARE, KERNEL, NO_INPUT, STATIC_PEER, Run, run
+from tests.support.qemu import BARE, KERNEL, NO_INPUT, STATIC_PEER, Run, pcap_frames, run
 
 TICKS_PER_MS = 400_000
 FRAMES = 50
@@ -161,23 +160,13 @@ def test_a_fault_of_the_kernel_prints_registers_and_fails(tmp_path: Path) -> Non
     assert done.console.endswith("panic: program in the kernel\n")
 
 
-def frames(pcap: bytes) -> list[bytes]:
-    """The frames of a pcap file of this machine; its stamps begin at the host's clock."""
-    at, found = 24, []
-    while at < len(pcap):
-        length = int.from_bytes(pcap[at + 8 : at + 12], sys.byteorder)
-        found.append(pcap[at + 16 : at + 16 + length])
-        at += 16 + length
-    return found
-
-
 def test_runs_are_equal_to_the_tick_and_to_the_byte(tmp_path: Path) -> None:
     runs = []
     for number in range(5):
         dump = tmp_path / f"{number}.pcap"
         done = run("equal", f"run={FRAMES}f scenario=bursty {STATIC_PEER}", *NO_INPUT(dump))
         assert done.status == 0
-        runs.append((done.console, frames(dump.read_bytes())))
+        runs.append((done.console, pcap_frames(dump.read_bytes())))
     assert sum(map(len, runs[0][1])) > 100_000
     assert all(other == runs[0] for other in runs)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import re
 import subprocess
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -12,7 +13,7 @@ from pathlib import Path
 
 from tests.support.tree import ROOT
 
-__all__ = ["BARE", "KERNEL", "NO_INPUT", "STATIC_PEER", "Run", "books", "boot", "run"]
+__all__ = ["BARE", "KERNEL", "NO_INPUT", "STATIC_PEER", "Run", "books", "boot", "pcap_frames", "run"]
 
 KERNEL = ROOT / "build/ppce500/kernel.elf"
 BARE = ROOT / "build/ppce500-bare/kernel.elf"
@@ -53,6 +54,16 @@ def books(console: str, what: str) -> list[dict[str, str]]:
     """The kernel's ``book <what> key=value ...`` lines."""
     lines = re.findall(rf"^book {what} (.*)$", console, re.MULTILINE)
     return [dict(item.split("=", 1) for item in line.split()) for line in lines]
+
+
+def pcap_frames(pcap: bytes) -> list[bytes]:
+    """The frames of a pcap file that QEMU wrote on this machine. Its stamps begin at the host's clock: left out."""
+    at, found = 24, []
+    while at < len(pcap):
+        length = int.from_bytes(pcap[at + 8 : at + 12], sys.byteorder)
+        found.append(pcap[at + 16 : at + 16 + length])
+        at += 16 + length
+    return found
 
 
 def _command(kernel: Path, parameters: str, log: Path, extra: list[str], icount: str | None) -> list[str]:
