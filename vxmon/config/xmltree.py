@@ -121,7 +121,7 @@ class _Loader:
     def _read(self, path: Path, at: Source | None) -> bytes:
         place = f"{at}: cannot include {shown(path.name)}" if at else f"cannot read {path}"
         try:
-            with open(path, "rb", opener=_no_wait) as file:  # noqa: PTH123 (Path.open has no opener)
+            with open(path, "rb", opener=_no_wait) as file:
                 if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
                     raise InputError(f"{place}: it is not a regular file")
                 data = file.read(MAX_BYTES - self._bytes + 1)
