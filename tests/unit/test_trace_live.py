@@ -204,11 +204,28 @@ def test_info_of_a_pipe(tmp_path: Path) -> None:
 
 def test_late_lines_are_marked_by_a_word(tmp_path: Path) -> None:
     target = Target()
-    blocks = [target.block([record("USER_POINT", i, 10 * i)], 10 * i, 10 * i) for i in range(60)]
-    datagrams = [*target.tables(), *target.started(), blocks[0], *blocks[2:], blocks[1], *target.end(999)]
-    live, got, _, _ = both(write_session(tmp_path / "s", datagrams), window=2)
-    assert [line for line in got if "late" in line] == [
-        "t:0x0000000a CPU:00 USER            :USER_POINT        number:1 late:yes"
+    blocks = [target.block([record("USER_POINT", i, 10 * i)], 10 * i, 10 * i) for i in range(10)]
+    pieces = ([*target.tables(), *target.started(), blocks[0]], blocks[2:], [blocks[1], *target.end(999)])
+    reader, writer = os.pipe()
+    os.write(writer, session_bytes(tmp_path, pieces[0]))
+    printer, printed = LinePrinter(), []
+    with open_session(f"/proc/self/fd/{reader}") as session, LiveTrace(session, window=2) as live:
+        chunks = live.chunks()
+        printed.append(printer.lines(next(chunks)).decode())
+        os.write(writer, session_bytes(tmp_path, pieces[1]))
+        printed.append(printer.lines(next(chunks)).decode())
+        os.write(writer, session_bytes(tmp_path, pieces[2]))
+        os.close(writer)
+        printed += [printer.lines(chunk).decode() for chunk in chunks]
+    os.close(reader)
+    lines_printed = "".join(printed).splitlines()
+    assert [line for line in lines_printed if "late" in line or "LOSS" in line] == [
+        "t:0x00000014 CPU:00 CONTROL         :LOSS              records:1 from:0x00000000 to:0x00000014 link:1",
+        "t:0x0000000a CPU:00 USER            :USER_POINT        number:1 late:yes",
     ]
     assert live.facts.lost == 0
     assert live.facts.problems == ["1 records came too late to be shown in order"]
+
+
+def session_bytes(tmp_path: Path, datagrams: list[bytes]) -> bytes:
+    return Path(write_session(tmp_path / "piece", datagrams, finish=False)).read_bytes()
