@@ -17,8 +17,10 @@ __all__ = ["COMMANDS", "main", "vxmon"]
 
 # Command -> the word on it in the list of commands. The module of that name has the command as its only public name.
 COMMANDS: Final[dict[str, str]] = {
+    "analyze": "Compute figures from sessions: time, quality.",
     "capture": "Record what a target sends, raw.",
     "memmap": "Show what ELF images take in memory.",
+    "icd": "Check and show layouts of messages, decode bytes.",
     "info": "Say what a session holds, and what it lacks.",
     "print": "Show the events of a session as lines.",
     "target": "Run the demo target.",

@@ -31,11 +31,12 @@ _TOKEN = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Compare:
-    """A field against values: with ``==`` and ``!=`` any or none of them, else the only one."""
+    """A field against values: any of them makes it true. With ``raw`` numbers are compared before they are scaled."""
 
     field: str
     operator: str
     values: tuple[int | float | str, ...]
+    raw: bool = False
 
 
 @dataclass(frozen=True, slots=True)

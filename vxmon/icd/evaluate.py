@@ -94,13 +94,16 @@ class Evaluator:
 
 def _compared(column: FieldColumn, condition: Compare) -> Truth:
     compare = _COMPARE[condition.operator]
-    truths = [_against(column, value, compare) for value in condition.values]
+    numbers = column.raw if condition.raw else column.values
+    truths = [_against(column, numbers, value, compare) for value in condition.values]
     return _any(truths)
 
 
-def _against(column: FieldColumn, value: int | float | str, compare: Callable[[Any, Any], Any]) -> Truth:
+def _against(
+    column: FieldColumn, numbers: NDArray[Any], value: int | float | str, compare: Callable[[Any, Any], Any]
+) -> Truth:
     if not isinstance(value, str):
-        return np.asarray(compare(column.values, value), bool)
+        return np.asarray(compare(numbers, value), bool)
     if column.field.type is FieldType.TEXT:
         return np.asarray(compare(column.values, value.encode()), bool)
     codes = [code for code, name in column.field.values.items() if name == value]

@@ -15,14 +15,14 @@ MAX_TEXT: Final = 1 << 20
 """Largest ICD file in bytes."""
 
 
-def read_text(path: str, limit: int = MAX_TEXT) -> str:
-    """Return a file of UTF-8 text. Raises InputError for anything else, and above the limit."""
+def read_text(path: str, limit: int = MAX_TEXT, encoding: str = "utf-8-sig") -> str:
+    """Return a file of text. Raises InputError for anything else, and above the limit in bytes."""
     with ByteSource(Path(path)) as source:
         if source.size > limit:
             raise InputError(f"{path}: {source.size:,} bytes; at most {limit:,} are read")
         data = source.read(0, limit)
     try:
-        return data.decode("utf-8-sig")
+        return data.decode(encoding)
     except UnicodeDecodeError as error:
         line = data.count(b"\n", 0, error.start) + 1
-        raise InputError(f"{path}:{line}: byte {error.start} is no UTF-8 text") from None
+        raise InputError(f"{path}:{line}: byte {error.start} is no text ({encoding.removesuffix('-sig')})") from None
