@@ -97,7 +97,8 @@ def _ip_headers(data: Bytes, packets: Packets, skipped: Counter[str]) -> tuple[I
             known[which], at[which] = _ether(data, packets.at[which], ether, header)
     if not known.all():
         other = ~known & np.isin(packets.link_types, list(LINK_TYPES))
-        skipped["not IPv4"] += int(other.sum())
+        if other.any():
+            skipped["not IPv4"] += int(other.sum())
     return at, known
 
 

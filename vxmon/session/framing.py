@@ -7,6 +7,7 @@ everything else by columns. What does not fit is *damage*: the walk stops before
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass, field
 from typing import Final, Protocol
 
@@ -70,7 +71,7 @@ class Framing(Protocol):
     name: str
     statistics: Statistics
     comments: list[str]
-    skipped: int
+    skipped: Counter[str]
 
     def scan(self, data: Bytes) -> Scan:
         """Walk ``data``, which begins where the last walk ended."""

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import struct
+from collections import Counter
 from typing import Final
 
 import numpy as np
@@ -32,7 +33,7 @@ class PcapFraming:
     def __init__(self, head: bytes) -> None:
         self.statistics = Statistics()
         self.comments: list[str] = []
-        self.skipped = 0
+        self.skipped: Counter[str] = Counter()
         self._order, self._unit = PCAP_MAGICS[head[:4]]
         major, minor, _, _, _, link = struct.unpack(f"{self._order}HHiIII", head[4:HEADER])
         if major != 2:

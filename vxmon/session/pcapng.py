@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import struct
+from collections import Counter
 from collections.abc import Iterator
 from typing import Final
 
@@ -41,6 +42,10 @@ _TIME_OFFSET: Final = 14
 _RECEIVED: Final = 4
 _DROPPED: Final = 5
 _MIN_BLOCK: Final = 12
+# Types in use: ours, name resolution, journal, secrets, process events, custom.
+_KNOWN: Final = (
+    SECTION, INTERFACE, PACKET, SIMPLE_PACKET, STATISTICS, ENHANCED_PACKET, 4, 9, 10, 0x204, 0x210, 0xBAD, 0x40000BAD,
+)  # fmt: skip
 _SMALLEST: Final = {SECTION: 28, INTERFACE: 20, STATISTICS: 24, ENHANCED_PACKET: 32, PACKET: 32}
 # Kept of a section, so that a hostile file cannot fill the memory.
 _MAX_INTERFACES: Final = 4096
@@ -60,7 +65,7 @@ class PcapngFraming:
     def __init__(self) -> None:
         self.statistics = Statistics()
         self.comments: list[str] = []
-        self.skipped = 0
+        self.skipped: Counter[str] = Counter()
         self._order = "<"
         self._interfaces: list[Interface] = []
         self._hops = Hops(28)
@@ -126,7 +131,7 @@ class PcapngFraming:
         is_packet = (kinds == ENHANCED_PACKET) | (kinds == PACKET)
         for begin in begins[~is_packet].tolist():
             self._read_other(data[begin << 2 : (begin << 2) + int(words[begin + 1])].tobytes(), int(words[begin]))
-        self.skipped += int((kinds == SIMPLE_PACKET).sum())
+        self._count_skipped(kinds)
         some = begins[is_packet]
         packets, fine = self._packets(words, some, kinds[is_packet] == PACKET)
         if not fine.all():
@@ -135,6 +140,15 @@ class PcapngFraming:
             columns = (packets.at, packets.captured, packets.original, packets.times, packets.link_types)
             packets = Packets(*(column[:first] for column in columns))
         return Scan(packets, used, damage)
+
+    def _count_skipped(self, kinds: NDArray[np.uint32]) -> None:
+        """Packets without a time, and blocks that may be damaged packets."""
+        for reason, which in (
+            ("without a time stamp", kinds == SIMPLE_PACKET),
+            ("blocks of unknown type", ~np.isin(kinds, _KNOWN)),
+        ):
+            if which.any():
+                self.skipped[reason] += int(which.sum())
 
     def _packets(
         self, words: NDArray[np.uint32], begins: Ints, obsolete: NDArray[np.bool_]

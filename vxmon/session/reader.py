@@ -62,7 +62,7 @@ class Batch:
 class SessionReader:
     """An open session. Counters and metadata grow while :meth:`datagrams` runs and are whole at its end.
 
-    ``packets`` and ``skipped`` (by reason) count packets; ``truncated`` counts datagrams cut by the snapshot length;
+    ``packets`` counts packets, ``truncated`` datagrams cut by the snapshot length;
     ``cut_bytes`` are left over at the end, ``damaged_bytes`` were jumped over in between. ``first_ns`` and ``last_ns``
     are the earliest and latest arrival.
     """
@@ -83,7 +83,7 @@ class SessionReader:
         self.truncated = 0
         self.cut_bytes = 0
         self.damaged_bytes = 0
-        self.skipped: Counter[str] = Counter()
+        self._framing.skipped.clear()
         self.first_ns: int | None = None
         self.last_ns: int | None = None
         self._damage: list[tuple[int, int, str]] = []
@@ -125,6 +125,11 @@ class SessionReader:
         return any(comment.startswith(COMMENT_PREFIX) for comment in self._framing.comments)
 
     @property
+    def skipped(self) -> Counter[str]:
+        """Packets (and blocks of unknown type) that were not used, by reason."""
+        return self._framing.skipped
+
+    @property
     def statistics(self) -> Statistics:
         """What the capturing side counted."""
         return self._framing.statistics
@@ -139,6 +144,8 @@ class SessionReader:
             found.append(f"the end is cut: {self.cut_bytes} bytes of an incomplete packet are left over")
         if self.truncated:
             found.append(f"{self.truncated} datagrams are cut by a snapshot length")
+        if self.skipped["blocks of unknown type"]:
+            found.append(f"{self.skipped['blocks of unknown type']} blocks of an unknown type were skipped")
         if self.statistics.dropped:
             found.append(f"the capturing socket dropped {self.statistics.dropped} datagrams")
         version = self.metadata.get("format", FORMAT)
