@@ -14,7 +14,7 @@ from vxmon.trace.state import NOBODY, UNKNOWN, Segments
 from vxmon.trace.state_frames import FrameRows, FrameTrack, Occurrences
 from vxmon.wire.types import Schedule
 
-__all__ = ["PARTS", "People", "WindowPlace", "WindowTable", "Windows", "window_places"]
+__all__ = ["PARTS", "People", "WindowPlace", "WindowTable", "Windows", "split_segments", "window_places"]
 
 # Where the time of an occurrence went; they add up to its duration when all of it was recorded.
 # "unseen" is time of the window's own partition of which the task is not known, "unknown" all else that is not known.

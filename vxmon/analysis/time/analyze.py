@@ -30,7 +30,7 @@ from vxmon.trace.state_windows import People, split_segments
 from vxmon.trace.trace import StoredTrace
 from vxmon.wire.events import EventId
 
-__all__ = ["TimeRequest", "analyze_time"]
+__all__ = ["BootBooks", "StreamSums", "TimeRequest", "analyze_time"]
 
 _NO_LIMIT: Final = 1 << 62
 

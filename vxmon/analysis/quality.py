@@ -1,0 +1,321 @@
+# SPDX-License-Identifier: Apache-2.0
+"""``analyze quality``: everything that weakens the evidence of a session."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from itertools import pairwise
+from typing import Final, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from vxmon.analysis.figures import Statistic
+from vxmon.trace.facts import CAUSES, Boot, Facts, Stream
+from vxmon.trace.names import LOSS_ID
+from vxmon.trace.trace import StoredTrace
+from vxmon.wire.events import TABLES, EventId
+from vxmon.wire.types import EventTable
+
+__all__ = ["Finding", "LossInterval", "Quality", "RunEdges", "StreamQuality", "analyze_quality", "headline"]
+
+# A sample later than this many periods of its partition has missed at least one.
+_LATE_SAMPLE: Final = 2
+
+Ints = NDArray[np.int64]
+Severity = Literal["error", "warning", "note"]
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One thing that weakens the evidence. Errors concern completeness, warnings may change how figures are read."""
+
+    severity: Severity
+    kind: str
+    text: str
+    count: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class StreamQuality:
+    """One stream of one run; records, and blocks that came late or stepped back in time."""
+
+    boot: int
+    run: int
+    stream: int
+    recorded: int
+    before_attach: int
+    delivered: int
+    lost: int
+    causes: dict[str, int]
+    late_blocks: int
+    steps_back: int
+
+
+@dataclass(frozen=True, slots=True)
+class LossInterval:
+    """Consecutive lost records; times are ticks, None where no instant is known."""
+
+    boot: int
+    run: int
+    stream: int
+    start: int | None
+    end: int | None
+    records: int
+    causes: dict[str, int]
+
+
+@dataclass(frozen=True, slots=True)
+class RunEdges:
+    """How a run begins and ends in this session; times are ticks."""
+
+    boot: int
+    run: int
+    seen_from_start: bool
+    complete: bool
+    first_time: int | None
+    last_time: int | None
+    end_reason: int | None
+
+
+@dataclass(slots=True)
+class Quality:
+    """What ``analyze quality`` found."""
+
+    headline: str
+    incomplete: bool
+    streams: list[StreamQuality] = field(default_factory=list)
+    losses: list[LossInterval] = field(default_factory=list)
+    edges: list[RunEdges] = field(default_factory=list)
+    unknown_events: dict[int, int] = field(default_factory=dict)
+    findings: list[Finding] = field(default_factory=list)
+    clocks: dict[int, int] = field(default_factory=dict)
+
+
+def headline(facts: Facts) -> str:
+    """One line for the top of every report that says whether the evidence is complete."""
+    recorded = sum(s.recorded - s.before_attach for s in facts.streams)
+    if not facts.incomplete:
+        extra = _edge_words(facts)
+        return f"complete: {facts.delivered} of {recorded} records, nothing lost{extra}"
+    parts = []
+    if facts.lost:
+        share = facts.lost * 1000 // max(recorded, 1) / 10
+        parts.append(
+            f"{facts.lost} of {recorded} records lost ({share:.1f} %) in {len(facts.losses)} places ({_causes(facts)})"
+        )
+    counters = facts.counters
+    counts = (
+        (facts.cut_bytes, "bytes of the files are of no use"),
+        (counters.corrupt_blocks, "corrupt blocks"),
+        (counters.truncated, "datagrams cut by a snapshot length"),
+        (counters.newer, "datagrams of a newer wire format"),
+    )
+    parts += [f"{count} {what}" for count, what in counts if count]
+    return "INCOMPLETE: " + "; ".join(parts) + _edge_words(facts)
+
+
+def _causes(facts: Facts) -> str:
+    totals = {cause: sum(s.lost[cause] for s in facts.streams) for cause in CAUSES}
+    return ", ".join(f"{cause} {count}" for cause, count in totals.items() if count)
+
+
+def _edge_words(facts: Facts) -> str:
+    before = sum(s.before_attach for s in facts.streams)
+    return f"; {before} records before attach" if before else ""
+
+
+def analyze_quality(trace: StoredTrace) -> Quality:
+    """Judge a session. Reads it once."""
+    facts = trace.facts
+    quality = Quality(headline(facts), facts.incomplete)
+    quality.clocks = {boot.number: boot.clock_hz for boot in facts.boots}
+    late, back = _late_blocks(trace.index), _steps_back(trace.index)
+    for boot in facts.boots:
+        for run in boot.runs.values():
+            for stream in run.streams.values():
+                key = (boot.number, run.number, stream.stream)
+                quality.streams.append(_stream(key, stream, late.get(key, 0), back.get(key, 0)))
+            quality.edges.append(_edges(boot, run.number))
+    quality.losses = list(_losses(facts))
+    samples = _Samples()
+    _walk(trace, quality, samples)
+    quality.findings = sorted(
+        _findings(facts, quality, samples), key=lambda f: ("error", "warning", "note").index(f.severity)
+    )
+    return quality
+
+
+def _stream(key: tuple[int, int, int], stream: Stream, late: int, back: int) -> StreamQuality:
+    return StreamQuality(
+        *key,
+        recorded=stream.recorded,
+        before_attach=stream.before_attach,
+        delivered=stream.delivered,
+        lost=stream.lost_records,
+        causes=dict(stream.lost),
+        late_blocks=late,
+        steps_back=back,
+    )
+
+
+def _edges(boot: Boot, number: int) -> RunEdges:
+    run = boot.runs[number]
+    first = [s.first_time for s in run.streams.values() if s.first_time is not None]
+    last = [s.last_time for s in run.streams.values() if s.last_time is not None]
+    whole = run.seen_from_start or all(s.before_attach == 0 for s in run.streams.values())
+    return RunEdges(
+        boot.number, number, whole, run.complete, min(first, default=None), max(last, default=None), run.end_reason
+    )
+
+
+def _losses(facts: Facts) -> Iterator[LossInterval]:
+    for loss in facts.losses:
+        start, end = (None if loss[name] < 0 else int(loss[name]) for name in ("start", "end"))
+        causes = {cause: int(loss[cause]) for cause in CAUSES if loss[cause]}
+        place = (int(loss["boot"]), int(loss["run"]), int(loss["stream"]))
+        yield LossInterval(*place, start, end, int(loss["records"]), causes)
+
+
+# ---------------------------------------------------------------- blocks
+
+
+def _late_blocks(index: NDArray[np.void]) -> dict[tuple[int, int, int], int]:
+    """Blocks that came behind a later block of their stream; resent or reordered on the way."""
+    rows = index[index["slots"] > 0]
+    rows = rows[np.lexsort((rows["slots_at"], rows["file"], rows["stream"], rows["run"], rows["boot"]))]
+    late = ((key, own["sequence"] < np.maximum.accumulate(own["sequence"])) for key, own in _by_stream(rows))
+    return {key: int(some.sum()) for key, some in late if some.any()}
+
+
+def _steps_back(index: NDArray[np.void]) -> dict[tuple[int, int, int], int]:
+    """Blocks that begin before the one ahead of them in sequence ended: the target's clock stepped back."""
+    rows = index[index["slots"] > 0]
+    rows = rows[np.lexsort((rows["sequence"], rows["stream"], rows["run"], rows["boot"]))]
+    back = ((key, own["first_time"][1:] < own["last_time"][:-1]) for key, own in _by_stream(rows))
+    return {key: int(some.sum()) for key, some in back if some.any()}
+
+
+def _by_stream(rows: NDArray[np.void]) -> Iterator[tuple[tuple[int, int, int], NDArray[np.void]]]:
+    if not len(rows):
+        return
+    change = np.zeros(len(rows) - 1, bool)
+    for name in ("boot", "run", "stream"):
+        change |= rows[name][1:] != rows[name][:-1]
+    edges = [0, *(np.flatnonzero(change) + 1).tolist(), len(rows)]
+    for begin, end in pairwise(edges):
+        row = rows[begin]
+        yield (int(row["boot"]), int(row["run"]), int(row["stream"])), rows[begin:end]
+
+
+# ---------------------------------------------------------------- records
+
+
+@dataclass(slots=True)
+class _Samples:
+    """Distances between the memory samples of each partition of each boot, in ticks; and its losses."""
+
+    last: dict[tuple[int, int], int] = field(default_factory=dict)
+    distances: dict[tuple[int, int], Statistic] = field(default_factory=dict)
+
+    def take(self, boot: int, time: Ints, partition: Ints) -> None:
+        for number in np.unique(partition).tolist():
+            own = time[partition == number]
+            before = self.last.get((boot, number))
+            steps = np.diff(own if before is None else np.concatenate([[before], own]))
+            self.last[boot, number] = int(own[-1])
+            self.distances.setdefault((boot, number), Statistic()).add(steps, times=own[-len(steps) :])
+
+
+def _walk(trace: StoredTrace, quality: Quality, samples: _Samples) -> None:
+    """The one pass over the records: unknown events, and samples."""
+    unknown = np.zeros(LOSS_ID, np.int64)
+    known: dict[int, NDArray[np.bool_]] = {}
+    for chunk in trace.chunks():
+        boot, columns = chunk.boot, chunk.columns
+        if boot.number not in known:
+            known[boot.number] = np.zeros(LOSS_ID, bool)
+            known[boot.number][[event.id for event in boot.table.events]] = True
+        counts = np.bincount(columns.id, minlength=LOSS_ID + 1)[:LOSS_ID]
+        unknown += np.where(known[boot.number], 0, counts)
+        which = np.flatnonzero(columns.id == EventId.MEM_SAMPLE)
+        if len(which):
+            samples.take(boot.number, columns.time[which], columns.arg[which].astype(np.int64))
+    quality.unknown_events = {int(event): int(unknown[event]) for event in np.flatnonzero(unknown).tolist()}
+
+
+# ---------------------------------------------------------------- findings
+
+
+def _findings(facts: Facts, quality: Quality, samples: _Samples) -> Iterator[Finding]:
+    if facts.lost:
+        yield Finding("error", "loss", f"{facts.lost} records are lost ({_causes(facts)})", facts.lost)
+    for problem in facts.problems:
+        yield Finding("warning", "session", problem)
+    total = sum(quality.unknown_events.values())
+    if total:
+        ids = ", ".join(f"EVENT_{event} x {count}" for event, count in list(quality.unknown_events.items())[:10])
+        yield Finding("warning", "unknown_events", f"{total} records of events the table does not have: {ids}", total)
+    for stream in quality.streams:
+        where = f"boot {stream.boot} run {stream.run} CPU {stream.stream}"
+        if stream.late_blocks:
+            text = f"{where}: {stream.late_blocks} blocks came late (resent or reordered)"
+            yield Finding("note", "late_blocks", text, stream.late_blocks)
+    for boot in facts.boots:
+        yield from _schema(boot)
+    for edge in quality.edges:
+        yield from _edge(edge)
+    yield from _missed_samples(facts, samples)
+
+
+def _edge(edge: RunEdges) -> Iterator[Finding]:
+    where = f"boot {edge.boot} run {edge.run}"
+    if not edge.seen_from_start:
+        yield Finding("note", "edge", f"{where}: its begin is not in the session")
+    if not edge.complete:
+        yield Finding(
+            "warning", "edge", f"{where}: its end is not in the session; what the target lost last is not known"
+        )
+
+
+def _schema(boot: Boot) -> Iterator[Finding]:
+    """How the table that the session was recorded with differs from the one this vxmon ships for the release."""
+    if boot.table_source != "session":
+        yield Finding("warning", "schema", f"boot {boot.number}: the event table is {boot.table_source or 'missing'}")
+        return
+    shipped = TABLES.get(boot.os_release)
+    if shipped is None:
+        yield Finding(
+            "note", "schema", f"boot {boot.number}: release {boot.os_release or 'not told'} is not one of ours"
+        )
+    elif shipped.fingerprint != boot.table.fingerprint:
+        for text in _differences(boot.table, shipped):
+            yield Finding("note", "schema", f"boot {boot.number}: {text}")
+
+
+def _differences(own: EventTable, shipped: EventTable) -> Iterator[str]:
+    ours, theirs = ({event.id: event for event in table.events} for table in (own, shipped))
+    for event in sorted({*ours, *theirs}):
+        here, there = ours.get(event), theirs.get(event)
+        if here is None or there is None:
+            known = here or there
+            where = "shipped with vxmon" if here is None else "of the session"
+            yield f"event {event} ({known.name if known else ''}) is only in the table {where}"
+        elif (here.name, here.fields) != (there.name, there.fields):
+            yield f"event {event} ({here.name}) has other fields than in the table shipped with vxmon"
+
+
+def _missed_samples(facts: Facts, samples: _Samples) -> Iterator[Finding]:
+    """Periodic samples: a distance of more than twice the usual one means that some were not taken in time."""
+    for (boot, partition), distances in sorted(samples.distances.items()):
+        usual = distances.percentile(500)
+        if usual is None or distances.most is None or usual[0] <= 0:
+            continue
+        if distances.most.value > _LATE_SAMPLE * usual[1]:
+            hz = max(facts.boots[boot].clock_hz, 1)
+            text = (
+                f"boot {boot}: memory samples of partition {partition} come each {usual[0] * 1000 // hz} ms, "
+                f"one came after {distances.most.value * 1000 // hz} ms"
+            )
+            yield Finding("note" if facts.lost else "warning", "sampling", text)

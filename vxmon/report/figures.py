@@ -1,0 +1,87 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Figures in reports: as JSON values with the unit in the key, as text that shows a range for what it is."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Final
+
+from vxmon.analysis.figures import NOT_RECORDED, Figure
+from vxmon.analysis.quality import headline
+from vxmon.trace.facts import CAUSES, Facts
+from vxmon.trace.ticks import ticks_to_ns
+
+__all__ = ["NOTHING", "envelope", "figure_json", "figure_row", "loss_json", "micros", "plain", "shown"]
+
+Json = dict[str, Any]
+
+NOTHING: Final = "-"
+"""What stands for a figure that was not recorded, or of which there is no observation."""
+
+
+def figure_json(figure: Figure, hz: int | None = None) -> Json:
+    """A figure as a JSON object; in ns when ``hz`` is given, in its own unit else."""
+    figure = figure if hz is None else figure.mapped(lambda ticks: ticks_to_ns(ticks, hz))
+    return {"value": figure.value, "lo": figure.lo, "hi": figure.hi, "n": figure.n, "status": figure.status}
+
+
+def figure_row(figure: Figure, hz: int | None = None) -> tuple[str, str, str, str, str]:
+    """A figure as cells: value, lo, hi, n, status; empty where there is none."""
+    figure = figure if hz is None else figure.mapped(lambda ticks: ticks_to_ns(ticks, hz))
+    value, lo, hi = ("" if x is None else str(x) for x in (figure.value, figure.lo, figure.hi))
+    return value, lo, hi, str(figure.n), figure.status
+
+
+def loss_json(facts: Facts) -> Json:
+    """The summary of what is missing that every JSON report carries."""
+    streams = facts.streams
+    return {
+        "headline": headline(facts),
+        "incomplete": facts.incomplete,
+        "recorded": sum(s.recorded for s in streams),
+        "delivered": facts.delivered,
+        "lost": facts.lost,
+        "before_attach": sum(s.before_attach for s in streams),
+        "causes": {cause: sum(s.lost[cause] for s in streams) for cause in CAUSES},
+        "places": len(facts.losses),
+    }
+
+
+def envelope(schema: str, version: int, facts: Facts) -> Json:
+    """What every JSON report begins with."""
+    return {
+        "schema": schema,
+        "version": version,
+        "files": [file.name for file in facts.files],
+        "loss": loss_json(facts),
+    }
+
+
+def shown(figure: Figure, text: Callable[[int], str]) -> str:
+    """One cell: the value, or the range that holds it, or - for nothing."""
+    if figure.status == NOT_RECORDED or (figure.value is None and figure.lo is None):
+        return NOTHING
+    mark = "~" if figure.status == "estimated" else ""
+    if figure.hi is None:
+        return f">= {text(figure.lo or 0)}"
+    if figure.lo != figure.hi and figure.lo is not None and figure.status != "estimated":
+        low, high = text(figure.lo), text(figure.hi)
+        return low if low == high else f"{low}..{high}"
+    return mark + text(figure.value if figure.value is not None else figure.hi)
+
+
+def plain(figure: Figure) -> str:
+    """A count."""
+    return shown(figure, str)
+
+
+def micros(figure: Figure, hz: int, *, floor: bool = False) -> str:
+    """A time in microseconds with one decimal, rounded towards the bad side: down for margins, else up."""
+
+    def text(ticks: int) -> str:
+        tenths, rest = divmod(ticks * 10**7, hz)
+        tenths += 0 if floor else rest > 0
+        sign, tenths = ("-", -tenths) if tenths < 0 else ("", tenths)
+        return f"{sign}{tenths // 10}.{tenths % 10}"
+
+    return shown(figure, text) if hz else NOTHING
