@@ -152,13 +152,23 @@ def hostile(mac: bytes, seed: int) -> bytes:
     return udp(mac, data, port=dice.randrange(65536))
 
 
+def answers(wire: Wire, word: bytes) -> bool:
+    """True when it answers this very ping: then it has taken all that was sent before."""
+    end = time.monotonic() + PATIENCE_S
+    wire.send(echo(wire.mac, word))
+    while time.monotonic() < end:
+        answer = wire.receive(1.0)
+        if answer is not None and answer[42 : 42 + len(word)] == word:
+            return True
+    return False
+
+
 def test_hostile_frames_change_nothing(wire: Wire) -> None:
     wire.send(BROADCAST + OUR_MAC + b"\x08\x00" + bytes(5000))  # spans three of its buffers
     for seed in range(4000):
         wire.send(hostile(wire.mac, seed))
-        if seed % 50 == 0:  # let it keep up: its ring holds 256 frames
-            assert wire.ask(arp(), 0x0806) is not None
-    assert wire.ask(echo(wire.mac, b"still there"), 0x0800, protocol=1) is not None
+        if seed % 50 == 49:  # let it keep up: its ring holds 256 frames, and QEMU crashes when it is full
+            assert answers(wire, b"still there %d" % seed)
 
 
 def test_a_kernel_without_a_monitor_answers_too() -> None:
