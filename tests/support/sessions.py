@@ -158,7 +158,7 @@ class Target:
         beat = TargetHeartbeat(
             time=time, clock_hz=self.hz, os_release=self.release,
             table_fingerprint=getattr(self.table, "fingerprint", 0), run=self.run if run is None else run,
-            running=True, streams=self.states() if states is None else states,
+            running=running, streams=self.states() if states is None else states,
         )  # fmt: skip
         return self.message(Channel.HEARTBEAT, encode_target_heartbeat(beat))
 

@@ -141,12 +141,22 @@ def test_without_a_heartbeat_the_attach_is_the_lowest_block_even_when_it_came_la
 
 def test_a_capture_that_saw_the_target_idle_saw_the_run_from_its_start(tmp_path: Path) -> None:
     target = Target()
-    idle = target.heartbeat(1, (), run=0)
+    idle = target.heartbeat(1, (), run=0, running=False)
     target.points([10, 11])
     datagrams = [*idle, target.points([20]), *target.end(30)]
     with open_trace([write_session(tmp_path / "s", datagrams)]) as trace:
         stream = only_stream(trace)
         assert (stream.before_attach, lost(stream)) == (0, {"link": 2})
+
+
+def test_a_run_that_was_over_before_is_not_of_this_session(tmp_path: Path) -> None:
+    old = Target(run=4)
+    old.points([1, 2])
+    target = Target(run=5)
+    datagrams = [*old.heartbeat(5, running=False), *target.started(9), target.points([10]), *target.end(30)]
+    with open_trace([write_session(tmp_path / "s", datagrams)]) as trace:
+        assert list(trace.facts.boots[0].runs) == [5]
+        assert only_stream(trace).recorded == 1
 
 
 def test_damage_in_the_slots_is_corrupt_to_the_record(tmp_path: Path) -> None:

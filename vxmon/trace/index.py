@@ -66,6 +66,7 @@ def number_boots(scanner: Scanner) -> None:
     boots = sorted(scanner.boots.values(), key=lambda boot: boot.first_seen_ns)
     for number, boot in enumerate(boots):
         boot.number = number
+        boot.runs = dict(sorted(boot.runs.items()))
     scanner.facts.boots = boots
 
 

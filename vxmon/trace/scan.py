@@ -227,8 +227,9 @@ class Scanner:
         boot.os_release = beat.os_release or boot.os_release
         boot.table_fingerprint = beat.table_fingerprint or boot.table_fingerprint
         boot.link = beat.link
-        self._sight(boot, beat.run)
-        if beat.run:
+        self.sightings.add((self._file, boot.id, beat.run))
+        # A run that was over before anything else was heard of it is not this session's.
+        if beat.run and (beat.running or beat.run in boot.runs):
             run = boot.run(beat.run)
             run.last_heard = max(run.last_heard or 0, beat.time)
             for state in self._sane(beat.streams):
