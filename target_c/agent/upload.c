@@ -6,6 +6,12 @@
 #define RESEND_INTERVAL_MS 20u
 #define RESEND_TRIES 32u
 #define MAX_RANGES 16u
+/*
+ * Blocks sent beyond the highest that the host has; more would only be dropped by its socket. When so many
+ * are on the way, one more follows now and then, lest a lost acknowledgement stops the stream for good.
+ */
+#define WINDOW_BLOCKS 1024u
+#define PROBE_INTERVAL_MS 100u
 
 /* Blocks first ... end - 1. */
 struct range {
@@ -22,6 +28,8 @@ struct upload {
     uint64_t blocks;
     uint64_t records; /* in blocks */
     uint64_t held;
+    uint64_t seen;                    /* one more than the highest block that the host said it has */
+    uint64_t sent_at;                 /* when a block was sent last for the first time */
     struct range missing[MAX_RANGES]; /* to be sent again, in order */
     uint32_t missing_count;
     uint32_t missing_next;
@@ -201,13 +209,19 @@ static void finish(unsigned number, struct vxm_cut *cut, uint32_t left)
     VXM_PORT_UNMASK(state);
 }
 
+static bool window_is_open(const struct upload *upload)
+{
+    return vxm_agent.start.one_way || upload->blocks - upload->seen < WINDOW_BLOCKS ||
+           VXM_PORT_CLOCK64() - upload->sent_at >= vxm_ticks_of_ms(PROBE_INTERVAL_MS);
+}
+
 /* Cuts and sends the next block of a stream. It counts as cut only when the network has taken it. */
 static enum vxm_work cut_step(unsigned number)
 {
     struct upload *upload = &uploads[number];
     struct vxm_block block;
     uint64_t overwritten = 0;
-    struct vxm_unit *unit = claim_next(number, &overwritten);
+    struct vxm_unit *unit = window_is_open(upload) ? claim_next(number, &overwritten) : NULL;
     if (unit == NULL) {
         return VXM_IDLE;
     }
@@ -222,7 +236,8 @@ static enum vxm_work cut_step(unsigned number)
         upload->blocks++;
         upload->records += block.count;
         cut->blocks++;
-        cut->sent_at = VXM_PORT_CLOCK32();
+        upload->sent_at = VXM_PORT_CLOCK64();
+        cut->sent_at = (uint32_t)upload->sent_at;
     }
     finish(number, cut, upload->cursor.left);
     if (vxm_agent.start.one_way) {
@@ -319,8 +334,10 @@ bool vxm_upload_acknowledge(const vxmon_StreamAck *ack)
         return false;
     }
     if (!vxm_agent.start.one_way) {
+        struct upload *upload = &uploads[ack->stream];
+        upload->seen = ack->seen > upload->seen ? ack->seen : upload->seen;
         acknowledge_all(ack->stream, ack, ranges);
-        plan_resends(&uploads[ack->stream], ack, ranges);
+        plan_resends(upload, ack, ranges);
     }
     return true;
 }

@@ -510,6 +510,30 @@ def test_units_are_free_when_all_their_blocks_are_acknowledged(sim: Simulation, 
     assert after.units_used == 0
 
 
+def test_a_host_that_acknowledges_nothing_is_not_overrun() -> None:
+    """1024 blocks beyond the highest seen, then one each 100 ms, until the host says that it has some."""
+    with Simulation() as large:
+        large.init(hz=HZ, arena=1 << 21, cost=0)
+        host = SimHost(large)
+        host.hello()
+        started(host, RunConfig(events=frozenset({USER_POINT}), datagram_bytes=512))
+        for at in range(60_000):
+            large.record(USER_POINT, at & 0xFFFF)
+        for _ in range(3):
+            large.advance(1000)
+            large.step(100_000)
+        host.collect()
+        assert len(host.of(Channel.BLOCK)) == 1024
+        for more in (1, 2):
+            large.advance(HZ // 10)
+            large.step(100_000)
+            host.collect()
+            assert len(host.of(Channel.BLOCK)) == 1024 + more
+        acknowledge(host, StreamAck(0, 0, 10))
+        host.collect()
+        assert len(host.of(Channel.BLOCK)) == 1024 + 10
+
+
 def test_stop_while_uploading_keeps_everything_until_it_is_acknowledged(sim: Simulation, host: SimHost) -> None:
     started(host, RunConfig(events=frozenset({USER_POINT}), unit_slots=256, units=20))
     for at in range(2000):
