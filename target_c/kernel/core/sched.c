@@ -105,15 +105,17 @@ static void begin_frame(void)
     vxm_hook_major_frame((uint16_t)module.schedule->id, module.frame, module.frame_start);
 }
 
-static void give_to(struct partition *partition, uint64_t now)
+/* The books read the clock right before the record does, on a path that is always the same. */
+static void give_to(struct partition *partition)
 {
+    arch_switch_space((uint8_t)partition->index);
+    const uint64_t now = arch_time();
     module.current->ticks += now - module.partition_since;
     module.partition_since = now;
     module.current = partition;
     module.window_ended = true;
     module.partition_switches++;
     partition->switches++;
-    arch_switch_space((uint8_t)partition->index);
     vxm_hook_partition_switch(partition->index);
 }
 
@@ -137,7 +139,7 @@ static void begin_window(uint64_t now)
     note_lateness(now);
     vxm_hook_window((uint16_t)module.window);
     if (partition != module.current) {
-        give_to(partition, now);
+        give_to(partition);
     }
     if (window->release_point) {
         partition_release_point(partition, module.window_start);
@@ -203,6 +205,7 @@ static enum leave_reason why_left(const struct process *process)
 static void switch_to(struct process *next)
 {
     struct process *previous = module.running;
+    const uint16_t reason = (uint16_t)why_left(previous);
     const uint64_t now = arch_time();
 
     previous->ticks += now - module.task_since;
@@ -210,7 +213,7 @@ static void switch_to(struct process *next)
     module.running = next;
     module.task_switches++;
     next->switches++;
-    vxm_hook_task_switch(next->task, (uint16_t)why_left(previous), previous->task);
+    vxm_hook_task_switch(next->task, reason, previous->task);
     if (module.window_ended) {
         const uint32_t late = (uint32_t)(now - module.window_start);
         module.latest_dispatch = late > module.latest_dispatch ? late : module.latest_dispatch;
