@@ -153,8 +153,8 @@ class Target:
         return tuple(self.state(stream) for stream in sorted(set(self.index) | {0}))
 
     def heartbeat(
-        self, time: int, states: tuple[StreamState, ...] | None = None, run: int | None = None
-    ) -> list[bytes]:
+        self, time: int, states: tuple[StreamState, ...] | None = None, run: int | None = None, *, running: bool = True
+    ) -> list[bytes]:  # fmt: skip
         beat = TargetHeartbeat(
             time=time, clock_hz=self.hz, os_release=self.release,
             table_fingerprint=getattr(self.table, "fingerprint", 0), run=self.run if run is None else run,
