@@ -45,7 +45,7 @@ def field_pieces(decoded: DecodedFields) -> list[Piece]:
     left out.
     """
     pieces: list[Piece] = []
-    for column in decoded.columns.values():
+    for column in decoded.columns.values() if len(decoded) else ():
         if not column.field.auxiliary:
             pieces += _field(column)
     return [*pieces, *_wrong_size(decoded)]
