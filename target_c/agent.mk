@@ -1,8 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 # The agent and its builds on Linux. The top Makefile includes this file; alone, from the top of the
-# tree: make -f target_c/agent.mk agent-all
+# tree: make -f target_c/agent.mk
 #
 # For a port's own build: AGENT_SOURCES (agent, generated tables, nanopb), AGENT_CPPFLAGS.
+
+AGENT_GOAL := $(.DEFAULT_GOAL)
+ifeq ($(firstword $(MAKEFILE_LIST)),$(lastword $(MAKEFILE_LIST)))
+AGENT_GOAL := agent-all
+endif
 
 BUILD ?= build
 NANOPB ?= $(BUILD)/third_party/nanopb
@@ -95,3 +100,6 @@ $(BUILD)/template/port.o: $(TEMPLATE_OBJECTS)
 -include $(TEMPLATE_OBJECTS:.o=.d)
 BUILD_TARGETS += $(BUILD)/template/port.o
 agent-all: $(BUILD)/template/port.o
+
+# The including file's first rule stays its default.
+.DEFAULT_GOAL := $(AGENT_GOAL)
