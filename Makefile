@@ -18,7 +18,7 @@ PYTEST := $(PY) -m pytest
 # What the included files add to: everything `make build` makes, and what the target tests need.
 BUILD_TARGETS :=
 
-.PHONY: help setup build gen demo test test-unit test-target test-qemu bench check clean
+.PHONY: help setup build gen demo test test-unit test-target test-qemu truth bench check clean
 
 help: ## show the verbs
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -65,6 +65,9 @@ test-target: build ## the agent on Linux (posix port)
 
 test-qemu: build ## the demo target on QEMU
 	@$(PYTEST) tests/qemu
+
+truth: build ## compare the analysis with the demo kernel's own books, in every scenario
+	@$(PY) -m tests.support.truth
 
 bench: build ## measure; prints a table, asserts nothing
 	@$(PY) -m tests.bench

@@ -15,7 +15,7 @@ from vxmon.trace.columns import Columns
 from vxmon.trace.fields import FieldReader
 from vxmon.trace.names import LOSS_ID
 from vxmon.trace.state_frames import FrameRows
-from vxmon.wire.events import DeadlineKind, EventId, HmCode, Reason
+from vxmon.wire.events import DeadlineKind, EventId, HmCode, Reason, TaskState
 
 __all__ = ["Activations", "TaskEvents", "frame_rows", "hm_misses", "loss_rows", "task_events"]
 
@@ -27,7 +27,11 @@ Ints = NDArray[np.int64]
 
 @dataclass(slots=True)
 class Activations:
-    """Releases, completions and deadlines of one task, each in order of time. ``missed`` counts DEADLINE missed."""
+    """Releases, completions and deadlines of one task, each in order of time. ``missed`` counts DEADLINE missed.
+
+    ``stopped`` are the instants at which the task went dormant or was deleted, which ends an activation without
+    completion.
+    """
 
     release_time: Ints
     number: Ints
@@ -37,6 +41,7 @@ class Activations:
     complete_number: Ints
     set_number: Ints
     set_deadline: Ints
+    stopped: Ints
     missed: int
 
 
@@ -65,6 +70,7 @@ class TaskEvents:
     completions: _Group
     deadlines: _Group
     misses: _Group
+    stops: _Group
     switched_to: Ints
     preempted: Ints
     preempted_by: Ints
@@ -72,17 +78,27 @@ class TaskEvents:
 
     def by_task(self) -> Iterator[tuple[int, Activations]]:
         """The activations of each task that has any rows."""
-        groups = (self.releases, self.completions, self.deadlines, self.misses)
+        groups = (self.releases, self.completions, self.deadlines, self.misses, self.stops)
         for task in np.unique(np.concatenate([group.task for group in groups])).tolist():
             release_time, number, nominal, deadline = self.releases.rows(task)
             complete_time, completed = self.completions.rows(task)
             set_number, new_deadline = self.deadlines.rows(task)
+            (stopped,) = self.stops.rows(task)
             missed = len(self.misses.rows(task)[0])
             yield (
                 task,
                 Activations(
-                    release_time, number, nominal, deadline, complete_time, completed, set_number, new_deadline, missed
-                ),
+                    release_time,
+                    number,
+                    nominal,
+                    deadline,
+                    complete_time,
+                    completed,
+                    set_number,
+                    new_deadline,
+                    stopped,
+                    missed,
+                ),  # fmt: skip
             )
 
 
@@ -103,12 +119,16 @@ def task_events(columns: Columns, reader: FieldReader, losses: NDArray[np.void],
     is_set = kind == DeadlineKind.SET
     switch, (reason, previous) = fields(EventId.TASK_SWITCH, "reason", "previous")
     preempted = reason == Reason.PREEMPTED
+    states, (state,) = fields(EventId.TASK_STATE, "state")
+    deleted = np.flatnonzero((columns.id == EventId.TASK_DELETE) & kept)
+    stops = np.sort(np.concatenate([states[state == TaskState.DORMANT], deleted]))
     every_switch = np.flatnonzero((columns.id == EventId.TASK_SWITCH) & kept)
     return TaskEvents(
         releases=_Group.of(task(release), columns.time[release], number, nominal, _finite(deadline)),
         completions=_Group.of(task(complete), columns.time[complete], completed),
         deadlines=_Group.of(task(set_rows)[is_set], of[is_set], _finite(new_deadline)[is_set]),
         misses=_Group.of(task(set_rows)[kind == DeadlineKind.MISSED], of[kind == DeadlineKind.MISSED]),
+        stops=_Group.of(task(stops), columns.time[stops]),
         switched_to=task(every_switch),
         preempted=previous[preempted],
         preempted_by=task(switch)[preempted],

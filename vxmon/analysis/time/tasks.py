@@ -123,6 +123,7 @@ class TaskBooks:
         if len(which):
             self._complete(book, begun, done)
             pool = self._still_open(book, pool, which)
+        pool = self._stopped(book, task, pool, own.stopped)
         book.open = pool.take(np.arange(max(len(pool.number) - _MOST_OPEN, 0), len(pool.number)))
 
     @staticmethod
@@ -133,6 +134,21 @@ class TaskBooks:
         older = rest & (np.arange(len(rest)) < done[-1])
         book.cut += int(older.sum())
         return pool.take(rest & ~older)
+
+    def _stopped(self, book: TaskBook, task: int, pool: _Open, stops: Ints) -> _Open:
+        """A task that is stopped or deleted does not complete; its deadline counts only if it had passed."""
+        if not len(stops) or not len(pool.number):
+            return pool
+        at = np.searchsorted(stops, pool.at.time, "left")
+        ended = at < len(stops)
+        some = pool.take(ended)
+        end = self.clock.read(task, stops[at[ended]])
+        late = (some.deadline > 0) & (some.deadline < end.time)
+        unsure = late & (end.losses > some.at.losses_before)
+        book.misses += int((late & ~unsure).sum())
+        book.doubtful += int(unsure.sum())
+        book.cut += len(some.number)
+        return pool.take(~ended)
 
     def _complete(self, book: TaskBook, begun: _Open, done: Instants) -> None:
         """Enter activations of which release and completion are known, in order of completion."""
