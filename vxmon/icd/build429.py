@@ -55,8 +55,8 @@ def _label(entry: Entry) -> int | None:
     """Return a label as its octal digits say; they are written as text, because 012 is no TOML number."""
     if not entry.has("label"):
         return None
-    text = entry.text("label")
-    if len(text) != 3 or not all(c in "01234567" for c in text) or int(text, 8) > 0o377:
+    text = entry.values["label"]
+    if not isinstance(text, str) or len(text) != 3 or not all(c in "01234567" for c in text) or int(text, 8) > 0o377:
         raise entry.wrong("label", 'three octal digits in quotes, "000" to "377"')
     return int(text, 8)
 
