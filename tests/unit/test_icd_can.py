@@ -106,6 +106,8 @@ def test_values_are_those_of_cantools(folder: Path, suffix: str) -> None:
     compared = 0
     for message in ours:
         payloads = np.random.default_rng(1).integers(0, 256, (2000, message.size), np.uint8)
+        if message.name == "Many":
+            payloads[:, 0] &= 0xF1  # pages that the database knows; cantools decodes no others
         columns = Layout(message).decode(payloads).columns
         theirs = database.get_message_by_name(message.name)
         for row, payload in enumerate(payloads):
