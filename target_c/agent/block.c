@@ -13,6 +13,8 @@
 #define MESSAGE_OVERHEAD 122u
 /* The field of the checksum: tag and fixed64. */
 #define CHECKSUM_BYTES 9u
+/* Words of the slots whose start bits are stored together. */
+#define GROUP_WORDS (32u * VXM_SLOT_WORDS)
 
 uint32_t vxm_block_max_slots(uint32_t datagram_bytes)
 {
@@ -30,10 +32,10 @@ uint32_t vxm_block_most_per_unit(uint32_t unit_slots, uint32_t max_slots)
     return (unit_slots + least - 1u) / least;
 }
 
-void vxm_cursor_begin(struct vxm_cursor *cursor, const struct vxm_unit *unit, uint32_t count)
+void vxm_cursor_begin(struct vxm_cursor *cursor, const struct vxm_unit *unit)
 {
     cursor->next = unit->base;
-    cursor->left = count;
+    cursor->end = unit->end;
     cursor->index = unit->first_index;
     cursor->time = unit->base_time;
     cursor->context = unit->context;
@@ -44,7 +46,7 @@ void vxm_cursor_begin(struct vxm_cursor *cursor, const struct vxm_unit *unit, ui
 /* Could the record of word 0 `head` be one that `follow` knows? Most are not. */
 static inline bool changes_context(uint32_t head)
 {
-    return VXM_HEAD_ID(head) - VXM_EVENT_WINDOW <= VXM_EVENT_INT_EXIT - VXM_EVENT_WINDOW;
+    return head - VXM_HEAD(VXM_EVENT_WINDOW, 0, 0) < VXM_HEAD(VXM_EVENT_INT_EXIT + 1 - VXM_EVENT_WINDOW, 0, 0);
 }
 
 /* What the record of word 0 `head` makes of the context. */
@@ -94,65 +96,71 @@ static struct vxm_context known_context(const struct vxm_cursor *cursor)
 }
 
 /* Stores the start bits of 32 slots; bit i of `bits` is that of the group's slot i. */
-static inline void store_starts(uint8_t *to, uint32_t bits)
+static inline uint8_t *store_starts(uint8_t *to, uint32_t bits)
 {
     to[0] = (uint8_t)bits;
     to[1] = (uint8_t)(bits >> 8);
     to[2] = (uint8_t)(bits >> 16);
     to[3] = (uint8_t)(bits >> 24);
+    return to + 4;
 }
 
-/* The loop of the walk: all of it is paid for once a record. */
-static void walk_records(struct vxm_cursor *cursor, uint32_t max_slots, struct vxm_block *block)
+/*
+ * The loop of the walk, paid for once a record: marks the records up to `stop` and returns where the last
+ * whole one ends. A record is shorter than a group of 32 slots, so no group is left out.
+ */
+static const uint32_t *mark_records(const uint32_t *next, const uint32_t *stop, struct vxm_cursor *cursor,
+                                    struct vxm_block *block)
 {
-    const uint32_t *next = cursor->next;
-    uint64_t time = cursor->time;
-    uint32_t left = cursor->left;
-    uint32_t slot = 0;
+    const uint32_t *begin = next;
+    const uint32_t *group_end = next + GROUP_WORDS;
+    const uint32_t *last = next;
+    uint8_t *starts = block->starts;
     uint32_t bits = 0;
+    uint32_t count = 0;
 
-    while (left != 0) {
-        uint32_t head = next[0];
-        uint32_t after = slot + 1u + VXM_HEAD_DATA_WORDS(head) / VXM_SLOT_WORDS;
-        if (after > max_slots) {
+    while (next < stop) {
+        uint32_t head = *next;
+        const uint32_t *after = next + VXM_SLOT_WORDS + VXM_HEAD_DATA_WORDS(head);
+        if (after > stop) {
             break;
         }
-        time += (uint32_t)(next[1] - (uint32_t)time);
+        bits |= 1u << ((uint32_t)(next - begin) / VXM_SLOT_WORDS % 32u);
         if (changes_context(head)) {
             follow(&cursor->context, head);
         }
-        bits |= 1u << (slot % 32u);
-        if ((slot ^ after) >= 32u) {
-            store_starts(&block->starts[slot / 32u * 4u], bits);
+        if (after >= group_end) {
+            starts = store_starts(starts, bits);
             bits = 0;
+            group_end += GROUP_WORDS;
         }
-        next += (size_t)(after - slot) * VXM_SLOT_WORDS;
-        slot = after;
-        left--;
+        last = next;
+        next = after;
+        count++;
     }
-    if (slot % 32u != 0) {
-        store_starts(&block->starts[slot / 32u * 4u], bits);
-    }
-    block->slots = slot;
-    block->last_time = time;
-    cursor->next = next;
-    cursor->time = time;
-    cursor->left = left;
+    (void)store_starts(starts, bits);
+    block->last_words = last;
+    block->count = count;
+    return next;
 }
 
 bool vxm_block_walk(struct vxm_cursor *cursor, uint32_t max_slots, struct vxm_block *block)
 {
-    uint32_t left = cursor->left;
-    if (left == 0) {
+    const uint32_t *begin = cursor->next;
+    const uint32_t *stop = begin + (size_t)max_slots * VXM_SLOT_WORDS;
+    if (begin >= cursor->end) {
         return false;
     }
-    block->words = cursor->next;
+    block->words = begin;
     block->first_index = cursor->index;
     block->context = known_context(cursor);
-    block->first_time = cursor->time + (uint32_t)(cursor->next[1] - (uint32_t)cursor->time);
-    walk_records(cursor, max_slots, block);
-    block->count = left - cursor->left;
+    cursor->next = mark_records(begin, stop < cursor->end ? stop : cursor->end, cursor, block);
+    block->slots = (uint32_t)(cursor->next - begin) / VXM_SLOT_WORDS;
+    /* A unit spans less than 2^31 ticks, so each time follows from any other. */
+    block->first_time = cursor->time + (uint32_t)(begin[1] - (uint32_t)cursor->time);
+    block->last_time = cursor->time + (uint32_t)(block->last_words[1] - (uint32_t)cursor->time);
     cursor->index += block->count;
+    cursor->time = block->last_time;
     cursor->inside = true;
     return true;
 }

@@ -12,7 +12,7 @@
 /* A place in a unit, between two records. */
 struct vxm_cursor {
     const uint32_t *next;
-    uint32_t left;  /* records from there to the end of the unit */
+    const uint32_t *end;
     uint64_t index; /* of the record at next, in the run */
     uint64_t time;  /* of the record before, in ticks; at the beginning: the unit's base */
     struct vxm_context context;
@@ -34,6 +34,7 @@ struct vxm_block {
     struct vxm_context context;
     uint32_t count;
     const uint32_t *words;
+    const uint32_t *last_words; /* of the last record */
     uint32_t slots;
     uint8_t starts[VXM_BLOCK_STARTS_BYTES];
 };
@@ -44,8 +45,8 @@ uint32_t vxm_block_max_slots(uint32_t datagram_bytes);
 /* The most blocks that a unit can become. */
 uint32_t vxm_block_most_per_unit(uint32_t unit_slots, uint32_t max_slots);
 
-/* The beginning of a closed unit of `count` records. */
-void vxm_cursor_begin(struct vxm_cursor *cursor, const struct vxm_unit *unit, uint32_t count);
+/* The beginning of a closed unit. */
+void vxm_cursor_begin(struct vxm_cursor *cursor, const struct vxm_unit *unit);
 
 /* Takes as many records as fit into max_slots; false when none are left. */
 bool vxm_block_walk(struct vxm_cursor *cursor, uint32_t max_slots, struct vxm_block *block);

@@ -26,6 +26,7 @@ static inline void follow_attempts(struct vxm_store *store, uint32_t attempts)
 /* The index is brought up to date, so that the next unit can take it as it is. */
 static inline void close_unit(struct vxm_stream *stream, struct vxm_store *store)
 {
+    stream->unit->end = stream->head;
     stream->unit->uncut = stream->attempts - (uint32_t)stream->unit->first_index;
     follow_attempts(store, stream->attempts);
     park(stream, store);

@@ -39,6 +39,7 @@ struct vxm_unit {
     struct vxm_unit *next;
     struct vxm_unit *previous;
     uint32_t *base;
+    uint32_t *end;        /* once closed: beyond its last word */
     uint32_t uncut;       /* once closed: records that are not in a block */
     uint64_t first_index; /* of its first record; no two units of a run have the same */
     uint64_t base_time;   /* of its first record */

@@ -171,11 +171,10 @@ static struct vxm_cut *entry_of(struct upload *upload, struct vxm_unit *unit, ui
         .unit = unit,
         .first_index = unit->first_index,
         .first_block = upload->blocks,
-        .count = unit->uncut,
         .overwritten = overwritten,
         .dropped = unit->first_index - upload->records - overwritten,
     };
-    vxm_cursor_begin(&upload->cursor, unit, unit->uncut);
+    vxm_cursor_begin(&upload->cursor, unit);
     return cut;
 }
 
@@ -192,14 +191,14 @@ static void release(unsigned number, struct vxm_cut *cut)
     cut->done = true;
 }
 
-/* Gives the unit back after a block was made from it; `left` of its records are not in blocks. */
-static void finish(unsigned number, struct vxm_cut *cut, uint32_t left)
+/* Gives the unit back after `records` of it were put into a block that was sent. */
+static void finish(unsigned number, struct vxm_cut *cut, uint32_t records)
 {
     struct vxm_unit *unit = cut->unit;
     uintptr_t state = VXM_PORT_MASK();
-    unit->uncut = left;
+    unit->uncut -= records;
     unit->reading = false;
-    if (left == 0) {
+    if (unit->uncut == 0) {
         cut->whole = true;
         vxm_store[number].cut_last = unit;
         if (vxm_agent.start.one_way || all_acknowledged(cut)) {
@@ -239,7 +238,7 @@ static enum vxm_work cut_step(unsigned number)
         upload->sent_at = VXM_PORT_CLOCK64();
         cut->sent_at = (uint32_t)upload->sent_at;
     }
-    finish(number, cut, upload->cursor.left);
+    finish(number, cut, sent ? block.count : 0);
     if (vxm_agent.start.one_way) {
         prune(upload);
     }
@@ -382,7 +381,7 @@ static enum vxm_work resend(unsigned number, struct vxm_cut *cut, uint64_t seque
     if (!claim_cut(cut)) {
         return VXM_IDLE;
     }
-    vxm_cursor_begin(&cursor, cut->unit, cut->count);
+    vxm_cursor_begin(&cursor, cut->unit);
     for (uint64_t at = cut->first_block; at <= sequence; at++) {
         (void)vxm_block_walk(&cursor, slots, &block);
     }

@@ -19,7 +19,6 @@ struct vxm_cut {
     uint64_t first_block;
     uint64_t overwritten;  /* records of the stream that were overwritten before the unit began */
     uint64_t dropped;      /* and that found no unit */
-    uint32_t count;        /* records */
     uint32_t acknowledged; /* bit i: block first_block + i is stored by the host */
     uint32_t sent_at;      /* low 32 bits of the clock when one of its blocks was sent last */
     uint8_t blocks;
