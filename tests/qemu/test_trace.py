@@ -27,7 +27,7 @@ REASON_WINDOW_END = 3
 FRAMES = 50
 TICKS_PER_US = 400
 FRAME_TICKS = 20_000 * TICKS_PER_US
-STATED_LATENCY = 2000
+STATED_LATENCY = 4000
 # Partition index and window length in us, from module.xml: 1 NAV, 2 DISPLAY, 3 FLIGHT, 4 IO, 5 MAINT, 0 SPARE.
 WINDOWS = [
     (3, 2000), (1, 2500), (4, 1000), (0, 500), (2, 1500), (2, 1500), (0, 500), (5, 500),

@@ -23,11 +23,14 @@ static uint32_t handle_of(const struct process *process)
 
 static void set_state(struct process *process, enum process_state state)
 {
-    const uint8_t previous = process->state;
+    /* "Running" is no state of ours: it is who was dispatched last. */
+    const uint8_t previous =
+        process == module.running && process->state == STATE_READY ? STATE_RUNNING : process->state;
+    const bool changed = process->state != state;
 
     process->state = (uint8_t)state;
     process->partition->stale = true;
-    if (previous != process->state) {
+    if (changed) {
         vxm_task_state(process->task, process->state, previous);
     }
     if (state == STATE_READY) {

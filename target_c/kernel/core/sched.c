@@ -136,7 +136,7 @@ static void begin_window(uint64_t now)
 
     module.window_start = module.frame_start + window->offset;
     module.window_end = module.window_start + window->duration;
-    note_lateness(now);
+    note_lateness(arch_time());
     vxm_hook_window((uint16_t)module.window);
     if (partition != module.current) {
         give_to(partition);

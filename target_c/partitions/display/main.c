@@ -25,7 +25,9 @@ static void display_symbols(void)
     RETURN_CODE_TYPE code;
 
     for (uint32_t update = 1;; update++) {
-        work(100);
+        work(50);
+        TIMED_WAIT(MS / 5, &code); /* the symbol generator takes 200 us */
+        work(50);
         if (update % KEY_EVERY == 0u) {
             SET_EVENT(key, &code);
         }

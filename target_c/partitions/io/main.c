@@ -7,7 +7,7 @@
 #define MOST_FRAMES 64u
 #define FAULT_ROUND 3u
 
-enum { USER_BUS_FRAME = 400, POINT_STATUS = 401 };
+enum { USER_BUS_FRAME = 400, POINT_STATUS = 401, USER_STATUS = 402 };
 
 static OBJECT_ID_TYPE received;
 
@@ -53,10 +53,13 @@ static void break_privilege(void)
 
 static void io_status(void)
 {
+    SYSTEM_TIME_TYPE now = 0;
     RETURN_CODE_TYPE code;
 
     for (uint32_t round = 0;; round++) {
         record_point(POINT_STATUS);
+        GET_TIME(&now, &code);
+        record(USER_STATUS, round, (uint32_t)(now / MS));
         if (round == FAULT_ROUND) {
             break_privilege();
         }

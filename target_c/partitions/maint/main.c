@@ -3,6 +3,9 @@
 #include "apex.h"
 
 #define ORDER_EVERY 3u
+#define TEST_PROCESS 2u /* processes are numbered in the order of their creation, from 1 */
+#define LOW_PRIORITY 10u
+#define HIGH_PRIORITY 15u
 
 enum { USER_ORDER = 500, TEXT_TEST = 501 };
 
@@ -14,6 +17,7 @@ static void maint_statistics(void)
 
     for (uint32_t round = 1;; round++) {
         work(35);
+        SET_PRIORITY(TEST_PROCESS, round % 2u == 0u ? LOW_PRIORITY : HIGH_PRIORITY, &code);
         if (round % ORDER_EVERY == 0u) {
             DISPLAY_BLACKBOARD(orders, &round, sizeof round, &code);
         }
@@ -50,6 +54,7 @@ static void maint_orders(void)
     for (;;) {
         READ_BLACKBOARD(orders, INFINITE_TIME, &order, &length, &code);
         CLEAR_BLACKBOARD(orders, &code);
+        REPLENISH(40 * MS, &code);
         record(USER_ORDER, order, length);
         work(20);
     }
@@ -59,7 +64,7 @@ int main(void)
 {
     static const struct application_process PROCESSES[] = {
         {"maint_statistics", maint_statistics, 100 * MS, 100 * MS, 20, 4096},
-        {"maint_test", maint_test, 200 * MS, INFINITE_TIME, 10, 4096},
+        {"maint_test", maint_test, 200 * MS, INFINITE_TIME, LOW_PRIORITY, 4096},
         {"maint_orders", maint_orders, INFINITE_TIME, 60 * MS, 30, 4096},
     };
     RETURN_CODE_TYPE code;
