@@ -189,23 +189,25 @@ class Client:
 
         """
         give_up = time.monotonic() + seconds
+        refused = self.receiver.refused
         self.link.connect(time.monotonic_ns())
         while self.link.control is not Control.HELD:
             self.pump()
             busy = self.link.control is Control.BUSY
             if time.monotonic() > give_up:
-                raise TargetError(f"{self.name}: {_BUSY if busy else self._why_silent()}")
+                raise TargetError(f"{self.name}: {_BUSY if busy else self._why_silent(refused)}")
             if busy:
                 # A host that was killed is still believed to be there for three heartbeats.
                 self.wait(lambda: False, _BUSY_RETRY_S)
             if busy or self.link.control is Control.SILENT:
+                refused = self.receiver.refused
                 self.link.connect(time.monotonic_ns())
 
-    def _why_silent(self) -> str:
+    def _why_silent(self, refused: int) -> str:
         if self.link.refused:
             kinds = ", ".join(sorted(self.link.refused))
             return f"what answers is no vxmon target, or of another version (refused: {kinds})"
-        if self.receiver.refused:
+        if self.receiver.refused > refused:
             return "the target does not answer: nothing listens on this port"
         return "the target does not answer; is it running, and is the address right?"
 

@@ -316,8 +316,10 @@ class HostLink:
             times.append(self._requests.due)
         if self.control is Control.HELD:
             times.append(self._next_heartbeat)
-            if self.run and not self.one_way:
-                times.append(max(self._next_ack, now + _MS))
+            if self.run and not self.one_way and self._ack_wanted:
+                times.append(self._next_ack)
+            elif self.run and not self.one_way:
+                times.append(now + _ACK_FASTEST)
         return min(times)
 
     # ------------------------------------------------------------ the end of a run

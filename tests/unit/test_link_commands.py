@@ -1,0 +1,81 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Commands: repetition after 200, 400, 800 and 1600 ms (SPEC section 5), one at a time, in words at the end."""
+
+from __future__ import annotations
+
+import pytest
+
+from vxmon.errors import WireError
+from vxmon.link.commands import Requester
+from vxmon.wire.control import decode_command
+from vxmon.wire.types import InfoRequest, Reply, Result, Stop, Trigger
+
+MS = 1_000_000
+
+
+def sent_at(requester: Requester, until_ms: int) -> list[tuple[int, int]]:
+    """(ms, request id) of everything sent, asking each ms."""
+    return [(ms, decode_command(payload).request) for ms in range(until_ms) for payload in requester.poll(ms * MS)]
+
+
+def test_a_command_is_repeated_and_then_given_up() -> None:
+    requester = Requester(100)
+    pending = requester.submit(InfoRequest(), 0)
+    assert sent_at(requester, 4500) == [(0, 100), (200, 100), (600, 100), (1400, 100), (3000, 100)]
+    assert pending.failure == ""
+    assert sent_at(requester, 4700) == []
+    assert pending.failure == "no answer to 5 requests"
+    assert requester.repeated == 4
+    assert requester.due is None
+
+
+def test_a_reply_ends_the_repetition() -> None:
+    requester = Requester(1)
+    pending = requester.submit(InfoRequest(), 0)
+    requester.poll(0)
+    reply = Reply(1, Result.OK)
+    assert requester.take(reply, 10 * MS) is pending
+    assert pending.reply is reply
+    assert requester.poll(5000 * MS) == []
+    assert requester.take(reply, 11 * MS) is None, "a late duplicate"
+
+
+def test_the_next_command_waits_for_the_reply_to_the_one_before() -> None:
+    """The target refuses a request id that is older than the last one it has seen."""
+    requester = Requester(7)
+    first, second = requester.submit(InfoRequest(), 0), requester.submit(Stop(), 0)
+    assert [decode_command(p).request for p in requester.poll(0)] == [7]
+    assert requester.take(Reply(8, Result.OK), 1) is None, "nobody asked for that yet"
+    assert requester.poll(1 * MS) == []
+    requester.take(Reply(7, Result.OK), 2 * MS)
+    assert [decode_command(p).request for p in requester.poll(2 * MS)] == [8]
+    assert first.done
+    assert not second.done
+
+
+def test_a_command_that_is_given_up_makes_way() -> None:
+    requester = Requester(1)
+    requester.submit(InfoRequest(), 0)
+    second = requester.submit(Stop(), 0)
+    sent = sent_at(requester, 10_000)
+    assert [request for _, request in sent] == [1] * 5 + [2] * 5
+    assert second.failure
+
+
+def test_all_can_be_given_up_at_once() -> None:
+    requester = Requester(1)
+    waiting = [requester.submit(InfoRequest(), 0), requester.submit(Stop(), 0)]
+    requester.fail_all("the target was restarted")
+    assert [p.failure for p in waiting] == ["the target was restarted"] * 2
+    assert requester.poll(0) == []
+
+
+def test_request_ids_go_round_without_0() -> None:
+    requester = Requester(0xFFFFFFFF)
+    assert requester.submit(InfoRequest(), 0).command.request == 0xFFFFFFFF
+    assert requester.submit(InfoRequest(), 0).command.request == 1
+
+
+def test_values_outside_their_limits_are_refused_at_once() -> None:
+    with pytest.raises(WireError):
+        Requester(1).submit(Trigger(1, "x" * 65), 0)
