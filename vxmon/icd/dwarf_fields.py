@@ -120,7 +120,8 @@ class Flattener:
         if position is None:
             storage = 8 * (member.number(At.BYTE_SIZE) or number.size)
             skipped = _signed32(member.number(At.BIT_OFFSET) or 0)
-            start = skipped if number.order == "big" else storage - skipped - length
+            # The target's own order counts here, also where the structure has the other one by an attribute.
+            start = skipped if self._order == "big" else storage - skipped - length
             position = 8 * offset + start
         self._put(
             Field(
