@@ -47,7 +47,7 @@ from vxmon.wire.types import (
     TaskEntry,
 )
 
-__all__ = ["BOOT", "HZ", "Record", "Recording"]
+__all__ = ["BOOT", "EVENTS", "HZ", "Record", "Recording"]
 
 BOOT: Final = 0x5EED
 HZ: Final = 1_000_000

@@ -132,13 +132,12 @@ def main() -> int:
             for c in found:
                 if not c.agrees or "-v" in sys.argv:
                     mark = "" if c.agrees else "   DIFFERS"
-                    print(
-                        f"{scenario:9} {c.name:32} {c.analyzed:12} {c.counted:12} {c.difference:+6} in {c.intervals}{mark}"
-                    )
+                    numbers = f"{c.analyzed:12} {c.counted:12} {c.difference:+6} in {c.intervals}"
+                    print(f"{scenario:9} {c.name:32} {numbers}{mark}")
             largest = max(found, key=lambda c: abs(c.difference))
             per = max((max(abs(c.difference) - c.edge, 0) / c.intervals for c in found if c.intervals), default=0)
-            print(f"{scenario:9} {len(found)} figures, largest difference {largest.difference:+d} ticks ({largest.name}), "
-                  f"at most {per:.2f} ticks an interval")  # fmt: skip
+            words = f"largest difference {largest.difference:+d} ticks ({largest.name})"
+            print(f"{scenario:9} {len(found)} figures, {words}, at most {per:.2f} ticks an interval")
             worst, count = max(worst, abs(largest.difference)), count + len(found)
             wrong += sum(not c.agrees for c in found)
     print(f"truth: largest difference {worst} ticks, {count} figures compared, {wrong} beyond one tick an interval")

@@ -14,7 +14,7 @@ from vxmon.trace.state import NOBODY, UNKNOWN, Segments
 from vxmon.trace.state_frames import FrameRows, FrameTrack, Occurrences
 from vxmon.wire.types import Schedule
 
-__all__ = ["PARTS", "People", "WindowPlace", "WindowTable", "Windows", "split_segments", "window_places"]
+__all__ = ["PARTS", "People", "Unknown", "WindowPlace", "WindowTable", "Windows", "split_segments", "window_places"]
 
 # Where the time of an occurrence went; they add up to its duration when all of it was recorded.
 # "unseen" is time of the window's own partition of which the task is not known, "unknown" all else that is not known.
@@ -122,11 +122,33 @@ class _Open:
 
 
 @dataclass(slots=True)
+class Unknown:
+    """Unknown time by who may have run in it.
+
+    That is the partition whose window it was, and the one before it, which may have stayed on; ``anywhere`` is
+    unknown time of which not even the window is known.
+    """
+
+    within: dict[int, int] = field(default_factory=dict)
+    anywhere: int = 0
+
+    def add(self, span: int, owner: int, before: int | None) -> None:
+        """Take unknown time in a window of ``owner`` that follows one of ``before``."""
+        if before is None:
+            self.anywhere += span
+            return
+        for partition in {owner, before}:
+            self.within[partition] = self.within.get(partition, 0) + span
+
+    def of(self, partition: int) -> int:
+        """How long a partition may have run without our knowing."""
+        return self.within.get(partition, 0) + self.anywhere
+
+
+@dataclass(slots=True)
 class Windows:
     """Accounts for the window occurrences of one stream.
 
-    Unknown time is also summed up by who may have run in it: ``unknown_in`` by the partition whose window it was and
-    by the partition before it, which may have stayed on; ``unknown_anywhere`` where not even the window is known.
     ``hidden`` counts, by place, occurrences of which the session cannot even say whether they were (an upper bound).
     ``edges`` counts occurrences that the begin or end of recording cut.
     """
@@ -135,8 +157,8 @@ class Windows:
     people: People
     track: FrameTrack = field(init=False)
     places: list[WindowPlace] = field(init=False)
-    unknown_in: dict[int, int] = field(default_factory=dict)
-    unknown_anywhere: int = 0
+    unknown_tasks: Unknown = field(default_factory=Unknown)
+    unknown_partitions: Unknown = field(default_factory=Unknown)
     hidden: dict[int, int] = field(default_factory=dict)
     edges: int = 0
     uncovered: int = 0
@@ -280,20 +302,22 @@ class Windows:
     # ------------------------------------------------------------ what is not known
 
     def _note_unknown(self, piece: _Pieces, inside: NDArray[np.bool_]) -> None:
-        unknown = piece.task == UNKNOWN
         length = piece.end - piece.start
-        self.unknown_anywhere += int(length[unknown & ~inside].sum())
         self.uncovered += int(length[~inside].sum())
-        for at in np.unique(piece.occurrence[unknown & inside]).tolist():
-            span = int(length[unknown & (piece.occurrence == at)].sum())
-            owner = int(self._owner[self._open.occurrences.place[at]])
-            after = int(self._open.after[at])
-            who = {owner, int(self._owner[after])} if after >= 0 else {owner}
-            for partition in who:
-                self.unknown_in[partition] = self.unknown_in.get(partition, 0) + span
-            if after < 0:
-                self.unknown_anywhere += span
-                self.unknown_in[owner] -= span
+        for account, level in ((self.unknown_tasks, piece.task), (self.unknown_partitions, piece.partition)):
+            unknown = level == UNKNOWN
+            account.anywhere += int(length[unknown & ~inside].sum())
+            at = piece.occurrence[unknown & inside]
+            if len(at):
+                spans = np.bincount(at, length[unknown & inside]).astype(np.int64)
+                for number in np.flatnonzero(spans).tolist():
+                    account.add(int(spans[number]), *self._neighbours(number))
+
+    def _neighbours(self, number: int) -> tuple[int, int | None]:
+        """The partition of an open occurrence, and that of the one right before it."""
+        after = int(self._open.after[number])
+        owner = int(self._owner[self._open.occurrences.place[number]])
+        return owner, int(self._owner[after]) if after >= 0 else None
 
     def _note_hidden(self, piece: _Pieces, inside: NDArray[np.bool_], *, last: bool, end: int) -> None:
         """A stretch without windows in which something is unknown may have had frames; count how many at most."""

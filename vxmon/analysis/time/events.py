@@ -85,21 +85,11 @@ class TaskEvents:
             set_number, new_deadline = self.deadlines.rows(task)
             (stopped,) = self.stops.rows(task)
             missed = len(self.misses.rows(task)[0])
-            yield (
-                task,
-                Activations(
-                    release_time,
-                    number,
-                    nominal,
-                    deadline,
-                    complete_time,
-                    completed,
-                    set_number,
-                    new_deadline,
-                    stopped,
-                    missed,
-                ),  # fmt: skip
-            )
+            own = Activations(
+                release_time, number, nominal, deadline, complete_time, completed, set_number, new_deadline, stopped,
+                missed,
+            )  # fmt: skip
+            yield task, own
 
 
 def task_events(columns: Columns, reader: FieldReader, losses: NDArray[np.void], kept: NDArray[np.bool_]) -> TaskEvents:

@@ -129,11 +129,10 @@ def _window(
 
 
 def _unknown_of(books: BootBooks, partition: int | None) -> int:
-    """Unknown time in which a partition, or its tasks, may have run."""
-    if partition is None or not books.windows:
+    """Unknown time in which tasks of a partition may have run."""
+    if partition is None:
         return sum(sums.unknown for sums in books.streams.values())
-    some = [w.windows for w in books.windows.values()]
-    return sum(w.unknown_in.get(partition, 0) + w.unknown_anywhere for w in some)
+    return sum(w.windows.unknown_tasks.of(partition) for w in books.windows.values())
 
 
 def _partitions(books: BootBooks, windows: dict[int, WindowTime]) -> Iterator[PartitionTime]:
@@ -143,12 +142,13 @@ def _partitions(books: BootBooks, windows: dict[int, WindowTime]) -> Iterator[Pa
     ran = books.tasks.clock.by_task()[:NOBODY]
     for number in sorted(numbers):
         maybe = _unknown_of(books, number)
+        may_have_had = sum(w.windows.unknown_partitions.of(number) for w in books.windows.values())
         mine = owner[:NOBODY] == number
         total = books.partition_ticks.get(number, 0)
         switches = int(books.partition_switches[number])
         yield PartitionTime(
             index=number,
-            total=_sum(books, total, maybe, switches, _PARTITION),
+            total=_sum(books, total, may_have_had, switches, _PARTITION),
             tasks=_sum(books, int(ran[mine & ~idle[:NOBODY]].sum()), maybe, switches, _TASK),
             idle=_sum(books, int(ran[mine & idle[:NOBODY]].sum()), maybe, switches, _TASK),
             switches=_count(books, switches, _PARTITION),
