@@ -100,10 +100,42 @@ $(1)/kernel.elf: $$($(1)_OBJECTS) $(KERNEL)/board/ppce500/link.ld
 -include $$(filter %.d,$$($(1)_OBJECTS:.o=.d))
 endef
 
+# --- the same kernel with the partitions that test it ---
+
+CHECKS := tests/qemu/partitions
+CHECK := $(BUILD)/ppce500-check
+CHECK_APPLICATIONS := $(patsubst $(CHECKS)/%/main.c,%,$(wildcard $(CHECKS)/*/main.c))
+
+$(PPC)/obj/$(CHECKS)/%.o: $(CHECKS)/%.c
+	@mkdir -p $(@D)
+	$(Q)$(PPC_CC) $(PPC_FLAGS) -I$(KERNEL)/include -I$(PARTITIONS)/lib -I$(CHECKS) -MMD -MP -c $< -o $@
+
+$(CHECK)/images/%.elf: $(PPC)/obj/$(CHECKS)/%/main.o $(LIBRARY_OBJECTS) $(PARTITIONS)/partition.ld
+	@mkdir -p $(@D)
+	$(Q)$(PPC_CC) $(PPC_FLAGS) $(PPC_LINK) -Wl,-T,$(PARTITIONS)/partition.ld -s -o $@ $(filter %.o,$^) -lgcc
+
+$(CHECK)/config.c $(CHECK)/images.S &: $(PARTITIONS)/configure.py $(CHECKS)/module.xml
+	@mkdir -p $(CHECK)
+	$(Q)$(PY) -m target_c.partitions.configure $(CHECKS)/module.xml -o $(CHECK) --images $(CHECK)/images
+
+$(CHECK)/config.o: $(CHECK)/config.c
+	$(Q)$(PPC_CC) $(PPC_FLAGS) $(KERNEL_INCLUDES) -c $< -o $@
+
+$(CHECK)/images.o: $(CHECK)/images.S $(CHECK_APPLICATIONS:%=$(CHECK)/images/%.elf)
+	$(Q)$(PPC_CC) $(PPC_FLAGS) -c $< -o $@
+
+.SECONDARY:
+
 $(eval $(call kernel_program,$(PPC),1,$(KERNEL_COMMON) $(wildcard $(PORT)/*.c) $(AGENT_SOURCES)))
 $(eval $(call kernel_program,$(BARE),0,$(KERNEL_COMMON) $(KERNEL)/core/no_monitor.c))
 
-.PHONY: kernel
+$(CHECK)/kernel.elf: $(filter-out %/config.o %/images.o,$($(BARE)_OBJECTS)) $(CHECK)/config.o $(CHECK)/images.o
+	$(Q)$(PPC_CC) $(PPC_FLAGS) $(PPC_LINK) -Wl,-T,$(KERNEL)/board/ppce500/link.ld -o $@ $(filter %.o,$^) -lgcc
+
+-include $(CHECK_APPLICATIONS:%=$(PPC)/obj/$(CHECKS)/%/main.d)
+
+.PHONY: kernel kernel-check
+kernel-check: $(CHECK)/kernel.elf
 kernel: $(if $(filter 0,$(VXM)),$(BARE),$(PPC))/kernel.elf
 
-BUILD_TARGETS += $(PPC)/kernel.elf $(BARE)/kernel.elf
+BUILD_TARGETS += $(PPC)/kernel.elf $(BARE)/kernel.elf $(CHECK)/kernel.elf

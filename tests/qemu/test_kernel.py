@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from elftools.elf.elffile import ELFFile
 
-from tests.support.qemu import BARE, KERNEL, NO_INPUT, STATIC_PEER, Run, pcap_frames, run
+from tests.support.qemu import BARE, CHECK, KERNEL, NO_INPUT, STATIC_PEER, Run, pcap_frames, run
 
 TICKS_PER_MS = 400_000
 FRAMES = 50
@@ -109,6 +109,17 @@ def test_a_faulty_partition_stops_and_the_others_go_on(nominal: Run) -> None:
     for name, task in nominal.tasks().items():
         if task["partition"] in ("NAV", "FLIGHT"):
             assert faults.tasks()[name]["completions"] == task["completions"], name
+
+
+def test_kernel_calls_do_what_they_should_and_refuse_the_rest() -> None:
+    """tests/qemu/partitions: one uses every call, the other makes 20,000 wrong ones and jumps into the kernel."""
+    done = run("calls", "run=200f", kernel=CHECK)
+    assert done.status == 0
+    assert "FAILED" not in done.console
+    assert "[SELFTEST] checks 0128 failures 0000\n" in done.console
+    assert "[HOSTILE] two.lines\n[HOSTILE] checks 0004 failures 0000\n" in done.console
+    assert "fault: partition HOSTILE process hostile_main: instruction storage at 00100400" in done.console
+    assert int(done.partitions()["HOSTILE"]["calls"]) > 15_000
 
 
 def test_overload_misses_deadlines_in_its_partition_only() -> None:

@@ -13,10 +13,11 @@ from pathlib import Path
 
 from tests.support.tree import ROOT
 
-__all__ = ["BARE", "KERNEL", "NO_INPUT", "STATIC_PEER", "Run", "books", "boot", "pcap_frames", "run"]
+__all__ = ["BARE", "CHECK", "KERNEL", "NO_INPUT", "STATIC_PEER", "Run", "books", "boot", "pcap_frames", "run"]
 
 KERNEL = ROOT / "build/ppce500/kernel.elf"
 BARE = ROOT / "build/ppce500-bare/kernel.elf"
+CHECK = ROOT / "build/ppce500-check/kernel.elf"
 LOGS = ROOT / "build/qemu-logs"
 TIMEOUT_S = 120
 

@@ -81,13 +81,14 @@ static bool map_stack(const struct partition *partition, uint32_t number, uint32
 static uint32_t create_process(struct process *process)
 {
     struct partition *partition = process->partition;
-    const uint32_t address = service_argument(process, 0);
+    const uint32_t address = service_argument(process, 0), id_address = service_argument(process, 1);
     struct process_attributes attributes;
 
     if (partition->mode == MODE_NORMAL) {
         return INVALID_MODE;
     }
-    if (!partition_owns(partition, address, sizeof attributes, false)) {
+    if (!partition_owns(partition, address, sizeof attributes, false) || (id_address & 3u) != 0u ||
+        !partition_owns(partition, id_address, 4, true)) {
         return INVALID_PARAM;
     }
     memcpy(&attributes, (const void *)(uintptr_t)address, sizeof attributes);
@@ -101,7 +102,8 @@ static uint32_t create_process(struct process *process)
         return INVALID_CONFIG;
     }
     (void)process_create(partition, &attributes);
-    return service_store_word(process, service_argument(process, 1), id) ? NO_ERROR : INVALID_PARAM;
+    (void)service_store_word(process, id_address, id);
+    return NO_ERROR;
 }
 
 static uint32_t start(struct process *process)
