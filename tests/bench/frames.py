@@ -26,7 +26,18 @@ from vxmon.wire.types import (
     Window,
 )
 
-__all__ = ["CLOCK_HZ", "FRAME_TICKS", "RELEASE", "TABLE", "FrameLoad", "Records", "object_table", "target_info"]
+__all__ = [
+    "CLOCK_HZ",
+    "FRAME_TICKS",
+    "RELEASE",
+    "TABLE",
+    "FrameLoad",
+    "Records",
+    "Template",
+    "object_table",
+    "pattern",
+    "target_info",
+]
 
 CLOCK_HZ: Final = 400_000_000
 FRAME_TICKS: Final = CLOCK_HZ // 50
@@ -50,13 +61,13 @@ class Records:
 
 
 # Event, argument, words of data; "f" is replaced by the frame number, "t" by the time of the frame (two words).
-_Template = tuple[EventId, int, tuple[int | str, ...]]
+Template = tuple[EventId, int, tuple[int | str, ...]]
 
 
-def _window(number: int) -> list[_Template]:
+def _window(number: int) -> list[Template]:
     partition = number % len(_PARTITIONS) + 1
     first, second = 2 * (partition - 1), 2 * (partition - 1) + 1
-    work: list[_Template] = [
+    work: list[Template] = [
         (EventId.WINDOW, number, ()),
         (EventId.PARTITION_SWITCH, partition, ()),
         (EventId.RELEASE, first, ("t", "t", "f", 0)),
@@ -76,33 +87,34 @@ def _window(number: int) -> list[_Template]:
     return work
 
 
-def _pattern() -> list[_Template]:
-    frame: list[_Template] = [(EventId.MAJOR_FRAME, 0, ("t", "f", 0))]
+def pattern(load: str) -> list[Template]:
+    """Events of one frame; load "mixed" has all lengths, "short" only records of one slot."""
+    frame: list[Template] = [(EventId.MAJOR_FRAME, 0, ("t", "f", 0))]
     for number in range(_WINDOWS):
         frame += _window(number)
-    return frame
+    return frame if load == "mixed" else [event for event in frame if not event[2]] * 3
 
 
 class FrameLoad:
     """Makes any number of frames; big-endian time words. Frame i begins at ``start + i * FRAME_TICKS`` ticks."""
 
-    def __init__(self, start: int = 12_345, seed: int = 1) -> None:
+    def __init__(self, start: int = 12_345, seed: int = 1, load: str = "mixed") -> None:
         self.start = start
-        pattern = _pattern()
-        widths = [sum(2 if w == "t" else 1 for w in words) for _, _, words in pattern]
-        self.id = np.array([event for event, _, _ in pattern], np.int64)
+        self.events = pattern(load)
+        widths = [sum(2 if w == "t" else 1 for w in words) for _, _, words in self.events]
+        self.id = np.array([event for event, _, _ in self.events], np.int64)
         self.slots = np.array([(width + 1) // 2 for width in widths], np.int64)
         self.at = np.cumsum(self.slots + 1) - self.slots - 1
         rng = np.random.default_rng(seed)
         # Strictly inside the frame, so that frames do not overlap.
-        self.offsets = np.sort(rng.integers(0, FRAME_TICKS - 1000, len(pattern)))
+        self.offsets = np.sort(rng.integers(0, FRAME_TICKS - 1000, len(self.events)))
         self.offsets[0] = 0
-        self._lay(pattern)
+        self._lay(self.events)
 
-    def _lay(self, pattern: list[_Template]) -> None:
+    def _lay(self, events: list[Template]) -> None:
         self._words = np.zeros(2 * int((self.slots + 1).sum()), np.uint32)
         frames, times = [], []
-        for (event, arg, words), slots, at in zip(pattern, self.slots.tolist(), self.at.tolist(), strict=True):
+        for (event, arg, words), slots, at in zip(events, self.slots.tolist(), self.at.tolist(), strict=True):
             self._words[2 * at] = int(event) << 22 | slots << 16 | arg
             place = 2 * at + 2
             for word in words:
@@ -115,7 +127,7 @@ class FrameLoad:
                 else:
                     self._words[place] = int(word)
                 place += 1
-        self._frame_words, self._time_words = np.array(frames), np.array(times)
+        self._frame_words, self._time_words = np.array(frames, np.int64), np.array(times, np.int64)
 
     @property
     def events_a_frame(self) -> int:

@@ -59,10 +59,10 @@ def _cut(records: Records, room: int) -> Iterator[tuple[int, int]]:
 class _Stream:
     """Blocks of one stream of records."""
 
-    def __init__(self, stream: int, datagram: int) -> None:
+    def __init__(self, stream: int, datagram: int, load: str) -> None:
         self._stream = stream
         self._room = datagram - 32 - _AROUND
-        self.load = FrameLoad(seed=stream + 1)
+        self.load = FrameLoad(seed=stream + 1, load=load)
         self.sequence = self.index = self.last_time = 0
 
     def blocks(self, first: int, count: int, limit: int) -> Iterator[Block]:
@@ -72,8 +72,8 @@ class _Stream:
         marks[records.at] = 1
         data = records.words.astype(">u4").tobytes()
         ends = [*records.at[1:].tolist(), len(marks)]
-        for begin, end in _cut(records, self._room):
-            end = min(end, begin + limit - self.index)
+        for begin, fits in _cut(records, self._room):
+            end = min(fits, begin + limit - self.index)
             if end <= begin:
                 return
             low, high = int(records.at[begin]), ends[end - 1]
@@ -105,7 +105,12 @@ def _control(channel: Channel, payload: bytes) -> bytes:
 
 
 def make_session(
-    path: str, events: int, streams: int = 1, datagram: int = DEFAULT_DATAGRAM, drop: int = 0
+    path: str,
+    events: int,
+    streams: int = 1,
+    datagram: int = DEFAULT_DATAGRAM,
+    drop: int = 0,
+    load: str = "mixed",
 ) -> dict[str, int]:
     """Write a session with ``events`` records in all; every ``drop``-th block is left out.
 
@@ -113,7 +118,7 @@ def make_session(
         how often each event occurs, in all blocks, left out or not.
 
     """
-    sources = [_Stream(i, datagram) for i in range(streams)]
+    sources = [_Stream(i, datagram, load) for i in range(streams)]
     share = [events // streams + (i < events % streams) for i in range(streams)]
     writer = SessionWriter(FileSink.open(path), {"command": ["make_session", str(events)]})
     _write_tables(writer, streams)
@@ -152,9 +157,12 @@ def main() -> None:
     parser.add_argument("--streams", type=int, default=1)
     parser.add_argument("--datagram", type=int, default=DEFAULT_DATAGRAM)
     parser.add_argument("--drop", type=int, default=0, help="leave out every N-th block")
+    parser.add_argument(
+        "--load", choices=["mixed", "short"], default="mixed", help="records of all lengths, or one slot"
+    )
     parser.add_argument("-o", dest="output", required=True)
     given = parser.parse_args()
-    counts = make_session(given.output, given.events, given.streams, given.datagram, given.drop)
+    counts = make_session(given.output, given.events, given.streams, given.datagram, given.drop, given.load)
     print(f"{given.output}: {sum(counts.values())} events, {CLOCK_HZ} Hz")
 
 

@@ -279,8 +279,9 @@ def _check_order(scan: BlockScan, data: Bytes, which: Ints, big_endian: bool) ->
     joined = b"".join([view[a:b] for a, b in zip(at.tolist(), (at + 8 * slots).tolist(), strict=True)])
     words = np.frombuffer(joined, ">u4" if big_endian else "<u4")
     sums = data.take((at - rows["starts_back"] + (slots + 7 >> 3) + 1)[:, None] + np.arange(8))
-    wrong = _fletcher(words.astype(np.uint64), 2 * slots) != sums.reshape(-1).view("<u8")
-    scan.kind[which[~_starts_agree(view, rows, slots, words[::2])]] = _KIND["starts"]
+    wide = words.astype(np.uint64)
+    wrong = _fletcher(wide, 2 * slots) != sums.reshape(-1).view("<u8")
+    scan.kind[which[~_starts_agree(view, rows, slots, wide)]] = _KIND["starts"]
     scan.kind[which[wrong]] = _KIND["checksum"]
     scan.exact[which] |= scan.kind[which] != 0
 
@@ -295,7 +296,7 @@ def _fletcher(words: NDArray[np.uint64], counts: Ints) -> NDArray[np.uint64]:
     return (second << np.uint64(32)) | (sums % _MODULUS)
 
 
-def _starts_agree(view: memoryview, rows: NDArray[np.void], slots: Ints, heads: NDArray[np.uint32]) -> Bools:
+def _starts_agree(view: memoryview, rows: NDArray[np.void], slots: Ints, words: NDArray[np.uint64]) -> Bools:
     """Where the start bits and the lengths in the header slots tell the same records."""
     at = rows["slots_at"] - rows["starts_back"]
     sizes = slots + 7 >> 3
@@ -305,17 +306,18 @@ def _starts_agree(view: memoryview, rows: NDArray[np.void], slots: Ints, heads: 
     begins = np.cumsum(8 * sizes) - 8 * sizes
     counts = np.add.reduceat(_ONES[marks], begins >> 3, dtype=np.int64)
     agree: Bools = (counts == rows["count"]) & bits[begins]
-    owner = np.repeat(np.arange(len(rows)), counts)
-    ends = np.cumsum(slots)
-    place = np.flatnonzero(bits) - (begins - (ends - slots))[owner]
-    inside = place < ends[owner]
-    agree[owner[~inside]] = False
-    words = heads.take(place, mode="clip").astype(np.int64)
-    lengths = words >> 16 & 63
-    following = np.append(place[1:], -1)
-    last = np.append(owner[1:] != owner[:-1], True)
-    following[last] = ends[owner[last]]
-    agree[owner[(place + 1 + lengths != following) | (lengths > MAX_DATA_SLOTS) | (words >> 22 == 0)]] = False
+    ends, behind = np.cumsum(slots), np.cumsum(counts)
+    place = np.flatnonzero(bits) - np.repeat(begins - (ends - slots), counts)
+    some = np.flatnonzero(counts)
+    last = behind[some] - 1
+    agree[some[place[last] >= ends[some]]] = False
+    heads = words.take(2 * place, mode="clip")
+    data_slots = (heads >> np.uint64(16) & np.uint64(63)).astype(np.int64)
+    following = np.roll(place, -1)
+    following[last] = ends[some]
+    bad = (place + 1 + data_slots != following) | (data_slots > MAX_DATA_SLOTS) | (heads >> np.uint64(22) == 0)
+    if bad.any():
+        agree[np.searchsorted(behind, np.flatnonzero(bad), side="right")] = False
     return agree
 
 

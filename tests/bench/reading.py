@@ -1,0 +1,136 @@
+# SPDX-License-Identifier: Apache-2.0
+"""How fast sessions are decoded and printed, beside babeltrace2 on the same events: ``python -m tests.bench.reading``.
+
+A rate is the slope between a large and a larger trace, so that start-up does not count; it is told apart. Every command
+runs several times, in turns with the others, and the fastest run of each counts. Time is processor time, user and system,
+so that other load disturbs less; all commands use one processor.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Final
+
+from tests.bench.ctf import make_ctf
+from tests.bench.make_session import make_session
+from tests.support.tree import ROOT
+from vxmon.trace import open_trace
+
+__all__ = ["SIZES", "Rate", "main", "measure"]
+
+SIZES: Final = (1_000_000, 5_000_000)
+_BUILT: Final = ROOT / "build" / "bench"
+_TURNS: Final = 3
+# What babeltrace2's rate is multiplied by to get the goal.
+GOALS: Final = {"decode": 5, "print": 5}
+
+
+@dataclass
+class Rate:
+    """Fastest times in s by number of events, and the most memory in MiB."""
+
+    seconds: dict[int, float] = field(default_factory=dict)
+    memory: float = 0.0
+
+    def take(self, events: int, seconds: float, memory: float) -> None:
+        """Keep a run if it was the fastest."""
+        self.seconds[events] = min(seconds, self.seconds.get(events, seconds))
+        self.memory = max(memory, self.memory)
+
+    @property
+    def events_per_s(self) -> float:
+        """Slope between the smallest and the largest."""
+        small, large = min(self.seconds), max(self.seconds)
+        return (large - small) / max(self.seconds[large] - self.seconds[small], 1e-9)
+
+    @property
+    def start_up_s(self) -> float:
+        """What is left of the smaller run."""
+        small = min(self.seconds)
+        return self.seconds[small] - small / self.events_per_s
+
+
+def _commands(session: Path, trace: Path) -> dict[str, list[str]]:
+    vxmon = [sys.executable, "-c", "from vxmon_cli.main import main; main()"]
+    found = {
+        "vxmon: decode and sort": [sys.executable, "-m", "tests.bench.reading", "--decode", str(session)],
+        "vxmon print": [*vxmon, "print", str(session)],
+        "vxmon print -p": [*vxmon, "print", "-p", "%t %C %Z %z ", str(session)],
+    }
+    if shutil.which("babeltrace2"):
+        found["babeltrace2, dummy sink"] = ["babeltrace2", str(trace), "-c", "sink.utils.dummy"]
+        found["babeltrace2, text"] = ["babeltrace2", str(trace)]
+    return found
+
+
+def _run(command: list[str]) -> tuple[float, float]:
+    """Processor seconds and largest memory in MiB of a command whose output is thrown away."""
+    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, cwd=ROOT)
+    _, status, usage = os.wait4(process.pid, 0)
+    process.returncode = os.waitstatus_to_exitcode(status)
+    if process.returncode:
+        raise RuntimeError(f"{command[0]} ended with {process.returncode}")
+    return usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 1024
+
+
+def measure(load: str, sizes: Iterable[int] = SIZES, turns: int = _TURNS) -> dict[str, Rate]:
+    """Rates of all commands on a load of tests.bench.frames."""
+    rates: dict[str, Rate] = {}
+    made = [(events, *_make(load, events)) for events in sizes]
+    for _ in range(turns):
+        for events, session, trace in made:
+            for name, command in _commands(session, trace).items():
+                rates.setdefault(name, Rate()).take(events, *_run(command))
+    return rates
+
+
+def _make(load: str, events: int) -> tuple[Path, Path]:
+    session, trace = _BUILT / f"{load}-{events}.pcapng", _BUILT / f"{load}-{events}.ctf"
+    _BUILT.mkdir(parents=True, exist_ok=True)
+    _once(session, lambda path: make_session(str(path), events, load=load))
+    _once(trace, lambda path: make_ctf(path, events, load))
+    return session, trace
+
+
+def _once(path: Path, make: Callable[[Path], object]) -> None:
+    if not path.exists():
+        unfinished = path.with_suffix(".unfinished")
+        make(unfinished)
+        unfinished.rename(path)
+
+
+def _decode(path: str) -> None:
+    with open_trace([path]) as trace:
+        for _ in trace.chunks():
+            pass
+
+
+def _show(load: str, rates: dict[str, Rate]) -> None:
+    print(f"{load} load, slope between {SIZES[0]:,} and {SIZES[-1]:,} events:")
+    print(f"  {'':26} {'M events/s':>10} {'start-up s':>10} {'MiB':>6}   against babeltrace2")
+    for name, rate in rates.items():
+        pair = "babeltrace2, dummy sink" if "decode" in name else "babeltrace2, text"
+        goal = GOALS["decode" if "decode" in name else "print"]
+        ratio = ""
+        if name.startswith("vxmon") and pair in rates:
+            ratio = f"x {rate.events_per_s / rates[pair].events_per_s:.2f} (goal {goal})"
+        print(f"  {name:26} {rate.events_per_s / 1e6:10.2f} {rate.start_up_s:10.2f} {rate.memory:6.0f}   {ratio}")
+
+
+def main() -> None:
+    """Measure and print a table."""
+    if sys.argv[1:2] == ["--decode"]:
+        _decode(sys.argv[2])
+        return
+    for load in ("mixed", "short"):
+        _show(load, measure(load))
+
+
+if __name__ == "__main__":
+    main()
