@@ -12,9 +12,34 @@
 static void print_process(const struct process *process)
 {
     print("book task partition=%s name=%s index=%u priority=%u ticks=%llu switches=%u releases=%u completions=%u "
-          "misses=%u\n",
+          "misses=%u stack_size=%u stack_high_water=%u\n",
           process->partition->name, process->name, process->task, process->priority, process->ticks, process->switches,
-          process->releases, process->completions, process->misses);
+          process->releases, process->completions, process->misses, process->stack_size,
+          process_stack_high_water(process));
+}
+
+static void print_operation(const struct partition *partition, unsigned operation, unsigned class)
+{
+    const struct operation_book *book = &partition->operations.book[operation][class];
+
+    if (book->count != 0u) {
+        print("book operation partition=%s operation=%u size_class=%u count=%u total=%llu\n", partition->name,
+              operation, class, book->count, book->total);
+    }
+}
+
+static void print_memory(const struct partition *partition)
+{
+    const struct heap *heap = &partition->heap;
+
+    print("book heap partition=%s free=%u allocated=%u blocks=%u largest=%u high_water=%u failures=%u\n",
+          partition->name, heap_free_bytes(heap), heap->allocated, heap->blocks, heap_largest(heap), heap->high_water,
+          heap->failures);
+    for (unsigned operation = 0; operation < OPERATION_COUNT; operation++) {
+        for (unsigned class = 0; class < SIZE_CLASSES; class ++) {
+            print_operation(partition, operation, class);
+        }
+    }
 }
 
 static void print_partition(const struct partition *partition)
@@ -23,6 +48,7 @@ static void print_partition(const struct partition *partition)
           "refused=%u\n",
           partition->name, partition->index, partition->mode, partition->ticks, partition->switches, partition->calls,
           partition->faults, partition->user_events, partition->refused);
+    print_memory(partition);
     for (unsigned i = 0; i < partition->process_count; i++) {
         print_process(&partition->process[i]);
     }

@@ -50,10 +50,9 @@ static void check_header(const struct partition *partition, const struct elf_hea
     }
 }
 
-static bool inside(uint32_t address, uint32_t bytes, uint32_t begin)
+static bool inside(uint32_t address, uint32_t bytes, uint32_t begin, uint32_t room)
 {
-    return address >= begin && address - begin <= PARTITION_SEGMENT_BYTES &&
-           bytes <= PARTITION_SEGMENT_BYTES - (address - begin);
+    return address >= begin && address - begin <= room && bytes <= room - (address - begin);
 }
 
 static void load_segment(const struct partition *partition, const struct segment_header *segment, uint32_t size)
@@ -64,8 +63,8 @@ static void load_segment(const struct partition *partition, const struct segment
         segment->file_bytes > size - segment->offset) {
         refuse(partition, "has a segment outside the file");
     }
-    if (!inside(segment->address, segment->memory_bytes, PARTITION_TEXT) &&
-        !inside(segment->address, segment->memory_bytes, PARTITION_DATA)) {
+    if (!inside(segment->address, segment->memory_bytes, PARTITION_TEXT, PARTITION_SEGMENT_BYTES) &&
+        !inside(segment->address, segment->memory_bytes, PARTITION_DATA, PARTITION_HEAP - PARTITION_DATA)) {
         refuse(partition, "has a segment outside the partition's memory");
     }
     uint8_t *to = (uint8_t *)(uintptr_t)(partition->physical + (segment->address - PARTITION_TEXT));
@@ -116,16 +115,12 @@ uint32_t partition_load(struct partition *partition)
             load_segment(partition, &segment[i], size);
         }
     }
-    if (!inside(header->entry, 4, PARTITION_TEXT)) {
+    if (!inside(header->entry, 4, PARTITION_TEXT, PARTITION_SEGMENT_BYTES)) {
         refuse(partition, "begins outside its text");
     }
     map(partition);
+    heap_reset(&partition->heap, PARTITION_HEAP);
     return header->entry;
-}
-
-static bool within(uint32_t address, uint32_t bytes, uint32_t begin, uint32_t room)
-{
-    return address >= begin && address - begin <= room && bytes <= room - (address - begin);
 }
 
 static bool owns_stack(const struct partition *partition, uint32_t address, uint32_t bytes)
@@ -135,15 +130,15 @@ static bool owns_stack(const struct partition *partition, uint32_t address, uint
     if (address < PARTITION_STACKS || number >= partition->process_count) {
         return false;
     }
-    const uint32_t room = partition->process[number].stack_size <= PAGE_BYTES ? PAGE_BYTES : STACK_MAX_BYTES;
-    return within(address, bytes, PARTITION_STACKS + (number + 1u) * STACK_SPACING - room, room);
+    const uint32_t room = partition->process[number].stack_size;
+    return inside(address, bytes, PARTITION_STACKS + (number + 1u) * STACK_SPACING - room, room);
 }
 
 bool partition_owns(const struct partition *partition, uint32_t address, uint32_t bytes, bool write)
 {
-    if (within(address, bytes, PARTITION_DATA, PARTITION_SEGMENT_BYTES) || owns_stack(partition, address, bytes)) {
+    if (inside(address, bytes, PARTITION_DATA, PARTITION_SEGMENT_BYTES) || owns_stack(partition, address, bytes)) {
         return true;
     }
-    return !write && (within(address, bytes, PARTITION_TEXT, PARTITION_SEGMENT_BYTES) ||
-                      within(address, bytes, PARTITION_SHARED_PAGE, PAGE_BYTES));
+    return !write && (inside(address, bytes, PARTITION_TEXT, PARTITION_SEGMENT_BYTES) ||
+                      inside(address, bytes, PARTITION_SHARED_PAGE, PAGE_BYTES));
 }

@@ -8,6 +8,7 @@
 #define STACK_BYTES 16384u
 
 static struct process *monitor;
+static uint8_t kernel_memory[HEAP_BYTES] __attribute__((aligned(HEAP_GRANULE)));
 static uint8_t stack[2][STACK_BYTES] __attribute__((aligned(16)));
 
 static uint64_t window_end(void)
@@ -63,6 +64,7 @@ void module_os_init(struct partition *partition)
 {
     partition->name = "MODULE_OS";
     partition->mode = MODE_NORMAL;
+    heap_reset(&partition->heap, (uint32_t)(uintptr_t)kernel_memory);
     monitor = create(partition, "mos_monitor", 1, monitor_main);
     (void)create(partition, "mos_idle", IDLE_PRIORITY, idle_main);
 }

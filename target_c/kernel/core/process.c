@@ -12,6 +12,9 @@ _Static_assert((int)STATE_WAITING == (int)VXM_TASK_STATE_WAITING &&
                    (int)MODE_NORMAL == (int)VXM_PARTITION_MODE_NORMAL &&
                    (int)LEFT_WINDOW_END == (int)VXM_REASON_WINDOW_END,
                "states, modes and reasons are those of the event table");
+_Static_assert((int)OPERATION_OBJECT_DELETE == (int)VXM_OPERATION_OBJECT_DELETE &&
+                   (int)OBJECT_TYPE_IO == (int)VXM_OBJECT_TYPE_IO,
+               "operations and kinds of objects are those of the event table");
 #endif
 
 enum deadline_kind { DEADLINE_SET = 0, DEADLINE_MISSED = 1 };
@@ -76,6 +79,7 @@ struct process *process_create(struct partition *partition, const struct process
     memcpy(process->name, attributes->name, sizeof process->name);
     process->name[NAME_BYTES] = '\0';
     process_reset(process);
+    count_operation(&partition->operations, OPERATION_TASK_CREATE, process->stack_size);
     announce(process);
     return process;
 }
@@ -285,6 +289,7 @@ static void stop_all(struct partition *partition)
 static void enter_normal(struct partition *partition, uint64_t now)
 {
     process_stop(&partition->process[0]);
+    count_operation(&partition->operations, OPERATION_TASK_DELETE, partition->process[0].stack_size);
     vxm_hook_task_delete(partition->process[0].task, handle_of(&partition->process[0]));
     for (unsigned i = 1; i < partition->process_count; i++) {
         struct process *process = &partition->process[i];

@@ -7,7 +7,7 @@
 #define DEFAULT_RATE 50000u
 #define LARGEST_RATE 1000000u
 
-static const char *const NAME[] = {"nominal", "overload", "chatter", "bursty", "faults", NULL};
+static const char *const NAME[] = {"nominal", "overload", "chatter", "bursty", "faults", "leak", NULL};
 static const char *const IDLE[] = {"spin", "wait", NULL};
 
 _Static_assert(sizeof NAME / sizeof NAME[0] == SCENARIO_COUNT + 1, "every scenario has a name");

@@ -108,6 +108,9 @@ static void begin_frame(void)
 /* The books read the clock right before the record does, on a path that is always the same. */
 static void give_to(struct partition *partition)
 {
+    const struct heap *heap = &module.current->heap;
+
+    vxm_mem_switch(module.current->index, heap_free_bytes(heap), heap->allocated);
     arch_switch_space((uint8_t)partition->index);
     const uint64_t now = arch_time();
     module.current->ticks += now - module.partition_since;
@@ -202,10 +205,20 @@ static enum leave_reason why_left(const struct process *process)
     }
 }
 
+/* A process that has not begun, or that has ended, uses nothing. */
+static uint32_t stack_used(const struct process *process)
+{
+    return process->stack_top - arch_stack_pointer(&process->context);
+}
+
 static void switch_to(struct process *next)
 {
     struct process *previous = module.running;
     const uint16_t reason = (uint16_t)why_left(previous);
+
+    if (previous != module.nobody) {
+        vxm_stack_switch(previous->task, stack_used(previous));
+    }
     const uint64_t now = arch_time();
 
     previous->ticks += now - module.task_since;

@@ -30,6 +30,21 @@ bool service_store_word(struct process *process, uint32_t address, uint32_t valu
     return (address & 3u) == 0u && service_store(process, address, &value, sizeof value);
 }
 
+bool service_name(struct process *process, unsigned index, char name[NAME_BYTES + 1])
+{
+    const uint32_t address = service_argument(process, index);
+
+    if (!partition_owns(process->partition, address, NAME_BYTES + 1u, false)) {
+        return false;
+    }
+    memset(name, 0, NAME_BYTES + 1u);
+    const char *from = (const char *)(uintptr_t)address;
+    for (unsigned i = 0; i < NAME_BYTES && from[i] != '\0'; i++) {
+        name[i] = from[i];
+    }
+    return name[0] != '\0';
+}
+
 static struct process *process_of(struct process *process, uint32_t id)
 {
     struct partition *partition = process->partition;
@@ -69,9 +84,15 @@ static uint32_t check_attributes(const struct partition *partition, const struct
     return NO_ERROR;
 }
 
+/* Stacks are one page or the largest there is. */
+static uint32_t stack_bytes(uint32_t size)
+{
+    return size <= 0x1000u ? 0x1000u : STACK_MAX_BYTES;
+}
+
 static bool map_stack(const struct partition *partition, uint32_t number, uint32_t size)
 {
-    const uint32_t bytes = size <= 0x1000u ? 0x1000u : STACK_MAX_BYTES;
+    const uint32_t bytes = stack_bytes(size);
     const uint32_t offset = (number + 1u) * STACK_SPACING - bytes;
 
     return arch_map((uint8_t)partition->index, PARTITION_STACKS + offset,
@@ -101,6 +122,7 @@ static uint32_t create_process(struct process *process)
     if (id == MAX_PROCESSES || !map_stack(partition, id, attributes.stack_size)) {
         return INVALID_CONFIG;
     }
+    attributes.stack_size = stack_bytes(attributes.stack_size);
     (void)process_create(partition, &attributes);
     (void)service_store_word(process, id_address, id);
     return NO_ERROR;
@@ -260,6 +282,10 @@ static service_function *const table[CALL_COUNT] = {
     [CALL_READ_BLACKBOARD] = service_read_blackboard,
     [CALL_CLEAR_BLACKBOARD] = service_clear_blackboard,
     [CALL_CONSOLE_WRITE] = console_write,
+    [CALL_ALLOCATE] = service_allocate,
+    [CALL_FREE] = service_free,
+    [CALL_OPEN] = service_open,
+    [CALL_CLOSE] = service_close,
 };
 
 uint32_t service_call(struct process *process, uint32_t number)

@@ -46,14 +46,24 @@ static uint32_t create(struct process *process, struct sync_object object, uint3
     while (id < MAX_OBJECTS && partition->object[id].kind != OBJECT_NONE) {
         id++;
     }
-    if (id == MAX_OBJECTS || pool_bytes > sizeof partition->pool - partition->pool_used) {
+    if (id == MAX_OBJECTS) {
         return INVALID_CONFIG;
     }
     if (!service_store_word(process, service_argument(process, id_argument), id)) {
         return INVALID_PARAM;
     }
-    object.memory = partition->pool + partition->pool_used;
-    partition->pool_used += (pool_bytes + 7u) & ~7u;
+    if (pool_bytes > MESSAGE_BYTES - partition->message_bytes) {
+        return INVALID_CONFIG;
+    }
+    if (pool_bytes != 0u) {
+        const uint32_t address = heap_allocate(kernel_heap, pool_bytes);
+        if (address == 0u) {
+            return INVALID_CONFIG;
+        }
+        object.memory = (uint8_t *)(uintptr_t)address;
+    }
+    partition->message_bytes += pool_bytes;
+    count_operation(&partition->operations, OPERATION_OBJECT_CREATE, pool_bytes);
     partition->object[id] = object;
     return NO_ERROR;
 }

@@ -51,6 +51,19 @@ static void break_privilege(void)
     }
 }
 
+/* A file for each status; those of two rounds are closed together. */
+static void write_file(uint32_t round)
+{
+    static OBJECT_ID_TYPE file[2];
+    RETURN_CODE_TYPE code;
+
+    OPEN("flight_recorder", &file[round % 2u], &code);
+    if (round % 2u != 0u) {
+        CLOSE(file[0], &code);
+        CLOSE(file[1], &code);
+    }
+}
+
 static void io_status(void)
 {
     SYSTEM_TIME_TYPE now = 0;
@@ -59,6 +72,7 @@ static void io_status(void)
     for (uint32_t round = 0;; round++) {
         record_point(POINT_STATUS);
         GET_TIME(&now, &code);
+        write_file(round);
         record(USER_STATUS, round, (uint32_t)(now / MS));
         if (round == FAULT_ROUND) {
             break_privilege();

@@ -149,6 +149,26 @@ void CLEAR_BLACKBOARD(OBJECT_ID_TYPE id, RETURN_CODE_TYPE *code)
     CALL(code, CALL_CLEAR_BLACKBOARD, id);
 }
 
+void ALLOCATE(uint32_t bytes, void **block, RETURN_CODE_TYPE *code)
+{
+    CALL(code, CALL_ALLOCATE, bytes, ADDRESS(block));
+}
+
+void FREE(void *block, RETURN_CODE_TYPE *code)
+{
+    CALL(code, CALL_FREE, ADDRESS(block));
+}
+
+void OPEN(const char *name, OBJECT_ID_TYPE *id, RETURN_CODE_TYPE *code)
+{
+    CALL(code, CALL_OPEN, ADDRESS(name), ADDRESS(id));
+}
+
+void CLOSE(OBJECT_ID_TYPE id, RETURN_CODE_TYPE *code)
+{
+    CALL(code, CALL_CLOSE, id);
+}
+
 void console_write(const char *text)
 {
     (void)kernel_call(CALL_CONSOLE_WRITE, (struct words){{ADDRESS(text), (uint32_t)text_length(text)}});

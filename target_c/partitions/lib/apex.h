@@ -50,6 +50,13 @@ void READ_BLACKBOARD(OBJECT_ID_TYPE id, SYSTEM_TIME_TYPE timeout, void *message,
                      RETURN_CODE_TYPE *code);
 void CLEAR_BLACKBOARD(OBJECT_ID_TYPE id, RETURN_CODE_TYPE *code);
 
+/* The partition's heap: whole blocks of 32 bytes. NOT_AVAILABLE: no room. */
+void ALLOCATE(uint32_t bytes, void **block, RETURN_CODE_TYPE *code);
+void FREE(void *block, RETURN_CODE_TYPE *code);
+/* A file on a device of that name; each open file costs the kernel a buffer. */
+void OPEN(const char *name, OBJECT_ID_TYPE *id, RETURN_CODE_TYPE *code);
+void CLOSE(OBJECT_ID_TYPE id, RETURN_CODE_TYPE *code);
+
 /* One line on the module's console, at most MAX_CONSOLE_BYTES; control characters become dots. */
 void console_write(const char *text);
 

@@ -4,6 +4,8 @@
 
 #define FIX_EVERY 13u /* inertial samples between two position fixes */
 
+#define LEAK_BYTES 64u
+
 enum { POINT_SAMPLE = 100, USER_RESIDUAL = 101, TEXT_FIX = 102 };
 
 static OBJECT_ID_TYPE fix;
@@ -22,6 +24,21 @@ static void nav_imu(void)
     }
 }
 
+/* Each step needs a matrix for a while. In scenario leak it is forgotten: LEAK_BYTES each 20 ms. */
+static void use_memory(void)
+{
+    void *matrix = NULL;
+    RETURN_CODE_TYPE code;
+
+    ALLOCATE(LEAK_BYTES, &matrix, &code);
+    if (code == NO_ERROR) {
+        memset(matrix, 0, LEAK_BYTES);
+        if (shared()->scenario != SCENARIO_LEAK) {
+            FREE(matrix, &code);
+        }
+    }
+}
+
 /* In scenario overload this process wants all of NAV's time and more. */
 static void nav_filter(void)
 {
@@ -29,6 +46,7 @@ static void nav_filter(void)
 
     for (uint32_t step = 0;; step++) {
         work(shared()->scenario == SCENARIO_OVERLOAD ? 580 : 150);
+        use_memory();
         record(USER_RESIDUAL, step, step * 2654435761u);
         chatter(20);
         PERIODIC_WAIT(&code);

@@ -27,6 +27,11 @@ uint32_t arch_call_argument(const struct arch_context *context, unsigned index)
     return context->word[3u + index];
 }
 
+uint32_t arch_stack_pointer(const struct arch_context *context)
+{
+    return context->word[1];
+}
+
 uint32_t arch_call_number(const struct arch_context *context)
 {
     return context->word[0];

@@ -16,6 +16,8 @@
 /* Virtual addresses of a partition; the same in all of them. */
 #define PARTITION_TEXT 0x10000000
 #define PARTITION_DATA 0x10040000
+/* The last part of the data is the partition's heap. */
+#define PARTITION_HEAP 0x10060000
 #define PARTITION_STACKS 0x10080000
 #define PARTITION_SHARED_PAGE 0x10100000
 /* Text and data have one memory entry each of this size. */
@@ -56,6 +58,10 @@ enum kernel_call {
     CALL_READ_BLACKBOARD,    /* id, address, address of the length, time-out */
     CALL_CLEAR_BLACKBOARD,   /* id */
     CALL_CONSOLE_WRITE,      /* address, length */
+    CALL_ALLOCATE,           /* bytes, address of the address */
+    CALL_FREE,               /* address */
+    CALL_OPEN,               /* name, address of the id */
+    CALL_CLOSE,              /* id */
     CALL_COUNT,
     CALL_MONITOR_WAIT = 62, /* module OS only: the monitoring task waits for its next turn */
     CALL_MONITOR_WAKE = 63, /* module OS only: there is something for it to do */
@@ -76,6 +82,7 @@ enum return_code {
 enum partition_mode { MODE_IDLE = 0, MODE_COLD_START = 1, MODE_WARM_START = 2, MODE_NORMAL = 3 };
 
 #define INFINITE_TIME ((int64_t)-1)
+/* A name is read as NAME_BYTES + 1 bytes; it ends at the first NUL. */
 #define NAME_BYTES 31
 /* Priorities: 1 (lowest) to 239. 0 makes the partition's idle process; each partition has one. */
 #define IDLE_PRIORITY 0
@@ -99,6 +106,7 @@ enum scenario {
     SCENARIO_CHATTER,
     SCENARIO_BURSTY,
     SCENARIO_FAULTS,
+    SCENARIO_LEAK,
     SCENARIO_COUNT
 };
 

@@ -18,6 +18,7 @@ struct arch_context {
 void arch_context_init(struct arch_context *context, uint32_t entry, uint32_t stack_top, bool user);
 /* Word `index` (0-5) of a kernel call; its number; its result. */
 uint32_t arch_call_argument(const struct arch_context *context, unsigned index);
+uint32_t arch_stack_pointer(const struct arch_context *context);
 uint32_t arch_call_number(const struct arch_context *context);
 void arch_set_result(struct arch_context *context, uint32_t result);
 uint32_t arch_result(const struct arch_context *context);

@@ -61,6 +61,10 @@ enum { VXM_EVENT_USER_POINT = 256, VXM_EVENT_USER = 257, VXM_EVENT_USER_TEXT = 2
 #define vxm_exception(exception, vector, code, address, ip, partition, task) ((void)(exception), (void)(vector))
 #define vxm_ker_call(call, partition, task) ((void)(call), (void)(partition), (void)(task))
 #define vxm_ker_exit(call, partition, task, result) ((void)(call), (void)(partition), (void)(task), (void)(result))
+#define vxm_hook_object_create(name, type, partition, handle, size, capacity)                                          \
+    ((void)(name), (void)(type), (void)(handle), (uint16_t)VXM_UNNAMED)
+#define vxm_mem_switch(partition, free, allocated) ((void)(partition), (void)(free), (void)(allocated))
+#define vxm_stack_switch(task, used) ((void)(task), (void)(used))
 #define vxm_user_point(number) ((void)(number))
 #define vxm_user(number, d0, d1) ((void)(number), (void)(d0), (void)(d1))
 #define vxm_user_text(number, text) ((void)(number), (void)(text))

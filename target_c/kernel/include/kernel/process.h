@@ -9,9 +9,15 @@
 #include "kernel/abi.h"
 #include "kernel/arch.h"
 #include "kernel/config.h"
+#include "kernel/heap.h"
+#include "kernel/operations.h"
 
 #define NEVER UINT64_MAX
 #define MAX_OBJECTS 16
+/* Of the kernel's memory, what one partition may use for messages. */
+#define MESSAGE_BYTES 8192u
+#define MAX_DEVICES 4
+#define MAX_FILES 8
 
 /* ARINC 653 PROCESS_STATE_TYPE. */
 enum process_state { STATE_DORMANT = 0, STATE_READY = 1, STATE_RUNNING = 2, STATE_WAITING = 3 };
@@ -24,6 +30,18 @@ enum wait_kind {
     WAIT_PERIOD,
     WAIT_DELAY,
     WAIT_OBJECT,
+};
+
+/* The kinds of the monitor's objects, by its numbers. */
+enum object_type {
+    OBJECT_TYPE_MESSAGE_QUEUE,
+    OBJECT_TYPE_BLACKBOARD,
+    OBJECT_TYPE_BUFFER,
+    OBJECT_TYPE_SAMPLING_PORT,
+    OBJECT_TYPE_QUEUING_PORT,
+    OBJECT_TYPE_SEMAPHORE,
+    OBJECT_TYPE_EVENT,
+    OBJECT_TYPE_IO,
 };
 
 struct sync_object;
@@ -69,8 +87,19 @@ struct sync_object {
     uint32_t value; /* semaphore: its value; event: 1 is up; buffer: messages; blackboard: 1 is shown */
     uint32_t maximum;
     uint32_t message_bytes;
-    uint32_t first; /* buffer: where the oldest message is */
-    uint8_t *memory;
+    uint32_t first;  /* buffer: where the oldest message is */
+    uint8_t *memory; /* in the kernel's heap */
+};
+
+/* What files are opened on, and an open file. */
+struct device {
+    char name[NAME_BYTES + 1];
+    uint16_t object; /* the monitor's index */
+};
+
+struct file {
+    struct device *device;
+    uint32_t buffer; /* address in the kernel's heap; 0: not open */
 };
 
 struct partition {
@@ -83,9 +112,12 @@ struct partition {
     struct process *chosen; /* NULL: nobody can run */
     struct process process[MAX_PROCESSES];
     struct sync_object object[MAX_OBJECTS];
-    uint32_t pool_used;
-    uint8_t pool[8192]; /* messages of buffers and blackboards */
-    uint32_t physical;  /* where its memory begins */
+    uint32_t message_bytes; /* taken from the kernel's heap for objects */
+    struct device device[MAX_DEVICES];
+    struct file file[MAX_FILES];
+    uint32_t physical; /* where its memory begins */
+    struct heap heap;  /* in its memory; the module OS's: the kernel's own */
+    struct operations operations;
     /* books */
     uint64_t ticks;
     uint32_t switches;
@@ -125,6 +157,16 @@ void partition_set_mode(struct partition *partition, enum partition_mode mode, u
 bool partition_owns(const struct partition *partition, uint32_t address, uint32_t bytes, bool write);
 /* Maps and loads the partition's ELF file; panics when it is not one that fits. Returns its entry. */
 uint32_t partition_load(struct partition *partition);
+
+/* Where the kernel sees memory of any partition; `address` is one that the partition owns. */
+static inline void *partition_memory(const struct partition *partition, uint32_t address)
+{
+    return (void *)(uintptr_t)(partition->physical + (address - PARTITION_TEXT));
+}
+/* Closes its files and empties its heap. */
+void memory_release(struct partition *partition);
+/* Bytes of its stack that were ever used, by the fill pattern. For a task of the module OS, interrupts on. */
+uint32_t process_stack_high_water(const struct process *process);
 
 /* The processes that wait on an object, highest priority first, then first come. NULL: none. */
 struct process *object_waiter(struct partition *partition, const struct sync_object *object);

@@ -43,6 +43,8 @@ struct module {
 };
 
 extern struct module module;
+/* Objects, messages and files take their memory from it. */
+#define kernel_heap (&module.partition[0].heap)
 
 /* Makes partitions and schedules known and the first frame begin soon. Returns the first process. */
 struct arch_context *sched_begin(void);

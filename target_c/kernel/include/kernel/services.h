@@ -16,6 +16,7 @@ service_function service_create_event, service_set_event, service_reset_event, s
 service_function service_create_buffer, service_send_buffer, service_receive_buffer;
 service_function service_create_blackboard, service_display_blackboard, service_read_blackboard;
 service_function service_clear_blackboard;
+service_function service_allocate, service_free, service_open, service_close;
 
 /* Word `index` of the call's arguments; two of them as a time in nanoseconds. */
 static inline uint32_t service_argument(const struct process *process, unsigned index)
@@ -32,6 +33,8 @@ static inline int64_t service_time(const struct process *process, unsigned index
 uint64_t service_deadline(int64_t timeout);
 /* Stores to the caller's memory; false when it is not the caller's. */
 bool service_store(struct process *process, uint32_t address, const void *from, uint32_t bytes);
+/* Copies the name an argument points to; false when it is not the caller's, or empty. */
+bool service_name(struct process *process, unsigned index, char name[NAME_BYTES + 1]);
 bool service_store_word(struct process *process, uint32_t address, uint32_t value);
 
 #endif
