@@ -95,6 +95,17 @@ uint16_t vxm_hook_object_create(const char *name, uint16_t type, uint16_t partit
     return index;
 }
 
+void vxm_hook_object_delete(uint16_t object, uint32_t handle)
+{
+    uintptr_t state = VXM_PORT_MASK();
+    if (object < vxm_objects.object_count) {
+        vxm_objects.object[object].deleted = true;
+        vxm_objects.version++;
+    }
+    VXM_PORT_UNMASK(state);
+    vxm_object_delete(object, handle);
+}
+
 /* A schedule of an id that is known replaces it. */
 void vxm_hook_schedule(const struct vxm_schedule_info *schedule)
 {

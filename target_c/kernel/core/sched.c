@@ -245,7 +245,7 @@ struct arch_context *sched_dispatch(void)
     }
     module.window_ended = false;
     if (next->call != 0u) {
-        vxm_ker_exit(next->call, next->partition->index, next->task, (int32_t)arch_result(&next->context));
+        vxm_hook_kernel_exit(next->call, next->partition->index, next->task, (int32_t)arch_result(&next->context));
         next->call = 0;
     }
     return &next->context;

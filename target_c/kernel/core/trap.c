@@ -23,7 +23,7 @@ struct arch_context *trap_call(struct arch_context *context)
     }
     process->call = (uint8_t)(number < CALL_COUNT ? number : INVALID_CALL);
     process->partition->calls++;
-    vxm_ker_call(process->call, process->partition->index, process->task);
+    vxm_hook_kernel_call(process->call, process->partition->index, process->task);
     const uint32_t result = service_call(process, number);
     if (process->state == STATE_READY) {
         arch_set_result(&process->context, result);

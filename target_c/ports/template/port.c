@@ -3,6 +3,7 @@
 #include "vxm/port.h"
 
 #include "vxm/agent.h"
+#include "vxm/collect.h"
 #include "vxm/hooks.h"
 
 #define ARENA_BYTES (256u << 10)
@@ -51,6 +52,25 @@ bool vxm_port_scenario(const char *name)
 {
     (void)name; /* FIXME: only if the target can provoke situations by name */
     return false;
+}
+
+const struct vxm_interface *vxm_port_interface(const char *os_release)
+{
+    static const struct vxm_interface interface = {
+        .memory = NULL, /* FIXME: what this OS can tell; NULL where it cannot. See vxm/collect.h */
+        .stack = NULL,
+        .operations = NULL,
+        .log_state = NULL,
+        .log_read = NULL,
+    };
+    (void)os_release;
+    return &interface;
+}
+
+void *vxm_port_more_memory(size_t bytes)
+{
+    (void)bytes; /* FIXME: memory for buffers beyond the arena, if the OS can give any at run time */
+    return NULL;
 }
 
 void template_start_monitoring(void);

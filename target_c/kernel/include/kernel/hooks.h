@@ -63,6 +63,11 @@ enum { VXM_EVENT_USER_POINT = 256, VXM_EVENT_USER = 257, VXM_EVENT_USER_TEXT = 2
 #define vxm_ker_exit(call, partition, task, result) ((void)(call), (void)(partition), (void)(task), (void)(result))
 #define vxm_hook_object_create(name, type, partition, handle, size, capacity)                                          \
     ((void)(name), (void)(type), (void)(handle), (uint16_t)VXM_UNNAMED)
+#define vxm_hook_object_delete(object, handle) ((void)(object), (void)(handle))
+#define vxm_hook_kernel_call(call, partition, task) ((void)(call), (void)(partition), (void)(task))
+#define vxm_hook_kernel_exit(call, partition, task, result) \
+    ((void)(call), (void)(partition), (void)(task), (void)(result))
+#define vxm_shows_partition(partition) ((void)(partition), true)
 #define vxm_mem_switch(partition, free, allocated) ((void)(partition), (void)(free), (void)(allocated))
 #define vxm_stack_switch(task, used) ((void)(task), (void)(used))
 #define vxm_user_point(number) ((void)(number))
