@@ -182,6 +182,10 @@ def test_the_command_reads_standard_input(tmp_path: Path) -> None:
     assert piped_run.returncode == 0
     assert event_lines(piped_run.stdout.decode()) == event_lines(done.stdout.decode()) == expected
     assert b"INCOMPLETE: 2 of 101 records lost" in piped_run.stderr
+    # What is not known yet is not in the header.
+    assert b"TRACE_LOST::" in done.stdout
+    assert b"TRACE_LOST::" not in piped_run.stdout
+    assert b"TRACE_FILE_NAME:: standard input\n" in piped_run.stdout
 
 
 def test_a_pipe_must_be_the_only_session(tmp_path: Path) -> None:

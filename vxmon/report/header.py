@@ -24,7 +24,7 @@ def header_text(facts: Facts, *, verbose: bool = False) -> str:
         lines += _lines(_file(file))
     for boot in facts.boots:
         lines += _lines(_boot(boot))
-        for run in boot.runs.values():
+        for run in boot.runs.values() if facts.complete else ():
             lines += _lines(_run(run, verbose=verbose))
         lines += _lines(_names(boot)) if verbose else []
     lines += _lines(("PROBLEM", problem) for problem in facts.problems) if verbose else []
@@ -67,8 +67,6 @@ def _boot(boot: Boot) -> Iterator[tuple[str, object]]:
 def _run(run: Run, *, verbose: bool) -> Iterator[tuple[str, object]]:
     streams = run.streams.values()
     yield "RUN", run.number if run.complete else f"{run.number} (its end is not in the session)"
-    if not streams:
-        return
     yield "EVENTS", sum(s.delivered for s in streams)
     yield "LOST", sum(s.lost_records for s in streams)
     before = sum(s.before_attach for s in streams)

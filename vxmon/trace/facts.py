@@ -164,7 +164,7 @@ class FileFacts:
 class Facts:
     """Everything that is known of a trace beside its records.
 
-    ``more_losses`` are intervals that are not in ``losses``, ``late`` records that were handed out behind later ones;
+    ``complete`` is false while a live trace is being read: figures are those so far. ``more_losses`` are intervals that are not in ``losses``, ``late`` records that were handed out behind later ones;
     only a live trace has those.
     """
 
@@ -172,6 +172,7 @@ class Facts:
     boots: list[Boot] = field(default_factory=list)
     counters: Counters = field(default_factory=Counters)
     losses: NDArray[np.void] = field(default_factory=lambda: np.zeros(0, LOSS))
+    complete: bool = True
     more_losses: int = 0
     late: int = 0
     problems: list[str] = field(default_factory=list)

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from vxmon.session.reader import Batch, SessionReader
 from vxmon.trace.columns import Chunk, Columns
 from vxmon.trace.decode import decode_blocks, in_order
-from vxmon.trace.facts import CAUSES, LOSS, Boot, Facts, Run, Stream
+from vxmon.trace.facts import CAUSES, LOSS, Boot, Facts, FileFacts, Run, Stream
 from vxmon.trace.index import choose_table, note_counters, note_starts
 from vxmon.trace.losses import SUSPECT, account
 from vxmon.trace.names import LOSS_ID
@@ -127,11 +127,14 @@ class LiveTrace(Trace):
         self._states: dict[int, _BootState] = {}
         self._suspects = np.zeros(0, SUSPECT)
         self.facts: Facts = self._scanner.facts
+        self.facts.complete = False
 
     def chunks(self) -> Iterator[Chunk]:
         """Records in order of (time, stream, sequence) within each boot, as they come. Only once."""
         reader = self._readers[0]
         for batch in reader.datagrams():
+            if not self.facts.files:
+                self.facts.files.append(FileFacts(reader.name, None, reader.format, reader.metadata))
             yield from self._take(batch)
         for boot in self.facts.boots:
             state = self._states.setdefault(boot.id, _BootState(boot))
@@ -360,9 +363,11 @@ class LiveTrace(Trace):
     def _finish(self, reader: SessionReader) -> None:
         self._scanner.finish()
         check_format(self._scanner)
+        self.facts.files.clear()
         note_file(self.facts, reader)
         self.facts.problems += filter(None, (choose_table(self._scanner, boot) for boot in self.facts.boots))
         note_counters(self._scanner)
+        self.facts.complete = True
         if self.facts.late:
             self.facts.problems.append(f"{self.facts.late} records came too late to be shown in order")
 
