@@ -167,7 +167,7 @@ def test_ports_of_the_module(folder: Path) -> None:
     status, problems = checked(folder, text, "--module", "module.xml")
     errors = [(p["kind"], p["line"], p["text"]) for p in problems if p["severity"] == "error"]
     assert status == 1
-    assert errors[0] == ("unknown port", 30, "the module has no port NAV_PSO*")
+    assert errors[0] == ("unknown port", 29, "the module has no port NAV_PSO*")
     assert errors[1][2] == "message position has 8 bytes; port SMALL of NAV carries at most 4"
     assert problems[1]["file"] == "module.xml"
 
