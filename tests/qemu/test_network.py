@@ -15,7 +15,7 @@ from contextlib import closing
 
 import pytest
 
-from tests.support.qemu import BARE, KERNEL, boot
+from tests.support.qemu import BARE, KERNEL, books, boot
 
 TARGET_IP, OUR_IP = bytes([10, 0, 2, 15]), bytes([10, 0, 2, 99])
 OUR_MAC, BROADCAST = bytes.fromhex("02aabbccdd01"), b"\xff" * 6
@@ -175,3 +175,22 @@ def test_a_kernel_without_a_monitor_answers_too() -> None:
     with closing(Wire()) as cable, boot("network-bare", "run=3600s", *cable.options(), kernel=BARE) as log:
         assert cable.ask(arp(), 0x0806) is not None
     assert "panic" not in log.read_text(encoding="latin-1")
+
+
+def test_a_waiting_processor_is_woken_by_the_network_interrupt() -> None:
+    """With idle=wait each frame that comes in raises the device's interrupt through the interrupt controller."""
+    pings = 40
+    with (
+        closing(Wire()) as cable,
+        boot("network-wait", "run=4s idle=wait", *cable.options(), kernel=BARE, icount=None) as log,
+    ):
+        answer = cable.ask(arp(), 0x0806)
+        assert answer is not None
+        cable.mac = answer[6:12]
+        assert all(answers(cable, b"ping %d" % number) for number in range(pings))
+        end = time.monotonic() + PATIENCE_S
+        while "end of run" not in (console := log.read_text(encoding="latin-1")) and time.monotonic() < end:
+            time.sleep(0.1)
+    module = books(console, "module")[0]
+    # One interrupt may stand for several frames, but each ping was answered before the next was sent.
+    assert int(module["device_interrupts"]) >= pings

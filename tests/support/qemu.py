@@ -97,10 +97,12 @@ def run(
 
 
 @contextmanager
-def boot(name: str, parameters: str, *extra: str, kernel: Path = KERNEL) -> Iterator[Path]:
+def boot(
+    name: str, parameters: str, *extra: str, kernel: Path = KERNEL, icount: str | None = "shift=3,align=on"
+) -> Iterator[Path]:
     """Run the target beside the test, paced to real time; gives the console's file."""
     log = _log(name)
-    command = _command(kernel, parameters, log, list(extra), "shift=3,align=on")
+    command = _command(kernel, parameters, log, list(extra), icount)
     with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as process:
         try:
             yield log

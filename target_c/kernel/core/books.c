@@ -79,9 +79,9 @@ void sched_close_books(void)
 void sched_print_books(void)
 {
     print("book module hz=%u began=%llu ended=%llu frames=%u windows=%u partition_switches=%u task_switches=%u "
-          "interrupts=%u nobody_ticks=%llu\n",
+          "interrupts=%u device_interrupts=%u nobody_ticks=%llu\n",
           clock_hz(), module.began, module.task_since, module.frame, module.windows, module.partition_switches,
-          module.task_switches, module.interrupts, module.nobody->ticks);
+          module.task_switches, module.interrupts, module.device_interrupts, module.nobody->ticks);
     print("book latency window_ticks=%u dispatch_ticks=%u\n", latest_window(), module.latest_dispatch);
     print("book network received=%u sent=%u refused=%u unsent=%u\n", net_counters.received, net_counters.sent,
           net_counters.refused, net_counters.unsent);

@@ -46,6 +46,7 @@ struct arch_context *trap_device(uint32_t ip)
 
     if (interrupt != BOARD_NO_INTERRUPT) {
         module.interrupts++;
+        module.device_interrupts++;
         vxm_hook_interrupt_entry((uint16_t)interrupt, DEVICE_VECTOR, ip);
         board_interrupt_done();
         vxm_hook_interrupt_exit((uint16_t)interrupt);

@@ -38,7 +38,8 @@ struct module {
     uint32_t partition_switches;
     uint32_t windows;
     uint32_t interrupts;
-    uint32_t latest_dispatch; /* ticks from a window's nominal start to its first process */
+    uint32_t device_interrupts; /* of them, those that the timer did not make */
+    uint32_t latest_dispatch;   /* ticks from a window's nominal start to its first process */
     struct window_books window_books[MAX_WINDOWS];
 };
 
