@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import random
+import re
 import shutil
 import subprocess
 import tempfile
@@ -27,6 +28,7 @@ from vxmon.report.icd_values import message_lines
 
 EXAMPLES = int(os.environ.get("VXMON_FUZZ_EXAMPLES", "300"))
 SLOWEST_S = 10.0
+NUMBER = re.compile(rb"[0-9]+")
 
 TOML = """icd = 1
 byte_order = "little"
@@ -85,11 +87,15 @@ void _start(void) { for (;;) state.a++; }
 
 def mutated(seed: bytes, rng: random.Random) -> bytes:
     data = bytearray(seed)
-    for _ in range(rng.choice((1, 1, 2, 4, 16))):
+    for _ in range(rng.choice((0, 1, 2, 4))):
+        # Other numbers where numbers are: the file stays well-formed, and what it says changes.
+        number = rng.choice(list(NUMBER.finditer(data)))
+        data[number.start() : number.end()] = str(rng.choice((0, 1, 2, 5, 8, 12, 31, 40, 64, 255, 65536))).encode()
+    for _ in range(rng.choice((0, 0, 1, 2, 4, 16))):
         at = rng.randrange(len(data) + 1)
         kind = rng.randrange(5)
         if kind == 0 and data:
-            data[at % len(data)] = rng.randrange(256)
+            data[at % len(data)] = rng.choice((rng.randrange(256), *b"0123456789abemnst "))
         elif kind == 1:
             data[at:at] = rng.choice(WORDS)
         elif kind == 2:
