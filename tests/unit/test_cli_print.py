@@ -25,13 +25,6 @@ from vxmon_cli.main import main
 TIMEOUT = 60
 
 
-@pytest.fixture(autouse=True)
-def _keep_signals() -> Iterator[None]:
-    before = signal.getsignal(signal.SIGPIPE)
-    yield
-    signal.signal(signal.SIGPIPE, before)
-
-
 @contextlib.contextmanager
 def standard_output() -> Iterator[IO[bytes]]:
     """Standard output, below Python, in a file."""
@@ -49,10 +42,15 @@ def standard_output() -> Iterator[IO[bytes]]:
 def run(*arguments: str) -> tuple[int, str, str]:
     """Exit status, standard output and standard error of the command, in this process."""
     err = io.StringIO()
+    before = signal.getsignal(signal.SIGPIPE)
     with pytest.MonkeyPatch.context() as patch, standard_output() as out, contextlib.redirect_stderr(err):
         patch.setattr(sys, "argv", ["vxmon", *arguments])
-        with pytest.raises(SystemExit) as stop:
-            main()
+        try:
+            with pytest.raises(SystemExit) as stop:
+                main()
+        finally:
+            # The command lets a closed pipe end the process; this one shall go on.
+            signal.signal(signal.SIGPIPE, before)
         sys.stdout.flush()
         out.seek(0)
         text = out.read().decode("ascii")

@@ -164,8 +164,8 @@ class FileFacts:
 class Facts:
     """Everything that is known of a trace beside its records.
 
-    ``complete`` is false while a live trace is being read: figures are those so far. ``more_losses`` are intervals that are not in ``losses``, ``late`` records that were handed out behind later ones;
-    only a live trace has those.
+    ``complete`` is false while a live trace is being read: figures are those so far. ``more_losses`` are intervals that
+    are not in ``losses``, ``late`` records that were handed out behind later ones; only a live trace has those.
     """
 
     files: list[FileFacts] = field(default_factory=list)
