@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 from elftools.elf.elffile import ELFFile
+from elftools.elf.sections import SymbolTableSection
 
 from tests.support.qemu import BARE, CHECK, KERNEL, NO_INPUT, STATIC_PEER, Run, pcap_frames, run
 
@@ -160,7 +161,11 @@ def test_a_fault_of_the_kernel_prints_registers_and_fails(tmp_path: Path) -> Non
     broken = tmp_path / "broken.elf"
     with KERNEL.open("rb") as file:
         elf = ELFFile(file)
-        address = elf.get_section_by_name(".symtab").get_symbol_by_name("sched_timer")[0]["st_value"]
+        symbols = elf.get_section_by_name(".symtab")
+        assert isinstance(symbols, SymbolTableSection)
+        found = symbols.get_symbol_by_name("sched_timer")
+        assert found is not None
+        address = found[0]["st_value"]
         offset = next(iter(elf.address_offsets(address)))
         file.seek(0)
         image = bytearray(file.read())

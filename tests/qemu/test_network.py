@@ -66,7 +66,8 @@ class Wire:
 
 def checksum(data: bytes) -> int:
     """RFC 1071."""
-    total = sum(struct.unpack(f">{len(data) // 2}H", data[: len(data) & ~1])) + (data[-1] << 8 if len(data) & 1 else 0)
+    padded = data + b"\0" * (len(data) & 1)
+    total = sum(int.from_bytes(padded[at : at + 2], "big") for at in range(0, len(padded), 2))
     while total >> 16:
         total = (total & 0xFFFF) + (total >> 16)
     return ~total & 0xFFFF

@@ -127,10 +127,10 @@ def test_execution_times_are_those_the_kernel_counted(nominal: Recording) -> Non
         ticks[task] += end - begin
     last = switches[-1]
     ticks[last[1]] += int(nominal.done.books("module")[0]["ended"]) - last[3]
-    for task in nominal.done.books("task"):
-        index, switched = int(task["index"]), int(task["switches"])
+    for book in nominal.done.books("task"):
+        index, switched = int(book["index"]), int(book["switches"])
         if index != 0:  # the monitor also ran before the first switch was recorded
-            assert abs(ticks[index] - int(task["ticks"])) <= 300 * switched, task["name"]
+            assert abs(ticks[index] - int(book["ticks"])) <= 300 * switched, book["name"]
 
 
 def test_every_switch_names_the_task_that_ran(nominal: Recording) -> None:
