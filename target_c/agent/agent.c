@@ -4,11 +4,13 @@
 #include "command.h"
 #include "cookie.h"
 #include "evtmap.h"
+#include "grow.h"
 #include "heartbeat.h"
 #include "link.h"
 #include "objects.h"
 #include "pending.h"
 #include "run.h"
+#include "sample.h"
 #include "tables.h"
 #include "upload.h"
 
@@ -59,6 +61,8 @@ int vxm_agent_init(const struct vxm_agent_config *config)
     vxm_agent.boot = boot_of(entropy);
     vxm_frame_init(vxm_agent.boot);
     vxm_cookie_init(entropy);
+    vxm_sample_init();
+    vxm_grow_init();
     vxm_evtmap_init(vxm_agent.table);
     vxm_objects_init();
     vxm_pending_init();
@@ -132,16 +136,21 @@ static enum vxm_work tick(void)
 {
     uint64_t now = VXM_PORT_CLOCK64();
     vxm_run_tick(now);
+    (void)vxm_grow_step(now);
     vxm_link_tick(now);
     return vxm_heartbeat_step(now);
 }
 
-/* Receiving and sending take turns, so that neither can starve the other. */
+/* Receiving, sampling and sending take turns, so that none can starve the others. */
 static enum vxm_work exchange(void)
 {
     enum vxm_work received = vxm_command_step();
+    enum vxm_work sampled = vxm_sample_step(VXM_PORT_CLOCK64());
     enum vxm_work sent = vxm_upload_step();
-    return sent == VXM_IDLE ? received : sent;
+    if (sent == VXM_IDLE) {
+        return received == VXM_IDLE ? sampled : received;
+    }
+    return sampled == VXM_WORKED && sent == VXM_BLOCKED ? VXM_WORKED : sent;
 }
 
 bool vxm_agent_step(uint64_t deadline)

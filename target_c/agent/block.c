@@ -115,27 +115,28 @@ static const uint32_t *mark_records(const uint32_t *next, const uint32_t *stop, 
     const uint32_t *begin = next;
     const uint32_t *group_end = next + GROUP_WORDS;
     const uint32_t *last = next;
+    const uint32_t *last_head = stop - VXM_SLOT_WORDS; /* of a record without data that just fits */
     uint8_t *starts = block->starts;
     uint32_t bits = 0;
     uint32_t count = 0;
 
     while (next < stop) {
         uint32_t head = *next;
-        const uint32_t *after = next + VXM_SLOT_WORDS + VXM_HEAD_DATA_WORDS(head);
-        if (after > stop) {
+        const uint32_t *after = next + VXM_HEAD_DATA_WORDS(head);
+        if (after > last_head) {
             break;
         }
         bits |= 1u << ((uint32_t)(next - begin) / VXM_SLOT_WORDS % 32u);
         if (changes_context(head)) {
             follow(&cursor->context, head);
         }
-        if (after >= group_end) {
+        last = next;
+        next = after + VXM_SLOT_WORDS;
+        if (next >= group_end) {
             starts = store_starts(starts, bits);
             bits = 0;
             group_end += GROUP_WORDS;
         }
-        last = next;
-        next = after;
         count++;
     }
     (void)store_starts(starts, bits);
@@ -173,11 +174,16 @@ static uint32_t reduce(uint64_t sum)
     return sum == 0xFFFFFFFFu ? 0u : (uint32_t)sum;
 }
 
-/* Copies a word and adds it to both sums. */
-static inline void copy_word(uint8_t *to, uint32_t word, uint64_t *first, uint64_t *second)
+/* Copies a slot and adds its words to both sums. */
+static inline void copy_slot(uint8_t *to, const uint32_t *words, uint64_t *first, uint64_t *second)
 {
-    VXM_COPY(to, &word, sizeof word);
-    *first += word;
+    uint32_t a = words[0];
+    uint32_t b = words[1];
+    VXM_COPY(to, &a, sizeof a);
+    VXM_COPY(to + sizeof a, &b, sizeof b);
+    *first += a;
+    *second += *first;
+    *first += b;
     *second += *first;
 }
 
@@ -186,17 +192,18 @@ uint64_t vxm_block_copy(uint8_t *to, const uint32_t *words, uint32_t slots)
     /* 2^9 words at most: neither sum can pass 2^50. */
     uint64_t first = 0;
     uint64_t second = 0;
-    for (; slots >= 2u; slots -= 2u) {
-        copy_word(to, words[0], &first, &second);
-        copy_word(to + 4, words[1], &first, &second);
-        copy_word(to + 8, words[2], &first, &second);
-        copy_word(to + 12, words[3], &first, &second);
-        words += 4;
-        to += 16;
+    for (; slots >= 4u; slots -= 4u) {
+        copy_slot(to, words, &first, &second);
+        copy_slot(to + 8, words + 2, &first, &second);
+        copy_slot(to + 16, words + 4, &first, &second);
+        copy_slot(to + 24, words + 6, &first, &second);
+        words += 8;
+        to += 32;
     }
-    if (slots != 0) {
-        copy_word(to, words[0], &first, &second);
-        copy_word(to + 4, words[1], &first, &second);
+    for (; slots != 0; slots--) {
+        copy_slot(to, words, &first, &second);
+        words += 2;
+        to += 8;
     }
     return (uint64_t)reduce(second) << 32 | reduce(first);
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "evtmap.h"
 
+#include "sample.h"
 #include "vxm/generated/events.h"
 
 #define SLOTS 256u /* a power of two; releases offer far fewer events */
@@ -13,6 +14,97 @@ static const struct vxm_event_table *source;
 static const uint16_t always[] = {
     VXM_EVENT_START, VXM_EVENT_STOP, VXM_EVENT_FILTER, VXM_EVENT_SNAPSHOT, VXM_EVENT_LINK,
 };
+
+/* ------------------------------------------------------------------ collectors */
+
+static uint32_t periods[VXM_SAMPLERS];
+
+static void configure_samples(const struct vxm_run_config *config)
+{
+    periods[VXM_SAMPLE_MEMORY] = config->memory_ms;
+    periods[VXM_SAMPLE_STACK] = config->stack_ms;
+    periods[VXM_SAMPLE_OPERATIONS] = config->operations_ms;
+}
+
+static bool memory_offered(void)
+{
+    return vxm_sample_offered(VXM_SAMPLE_MEMORY);
+}
+
+static void memory_enable(uint64_t now)
+{
+    vxm_sample_begin(VXM_SAMPLE_MEMORY, periods[VXM_SAMPLE_MEMORY], now);
+}
+
+static void memory_disable(void)
+{
+    vxm_sample_end(VXM_SAMPLE_MEMORY);
+}
+
+static bool stack_offered(void)
+{
+    return vxm_sample_offered(VXM_SAMPLE_STACK);
+}
+
+static void stack_enable(uint64_t now)
+{
+    vxm_sample_begin(VXM_SAMPLE_STACK, periods[VXM_SAMPLE_STACK], now);
+}
+
+static void stack_disable(void)
+{
+    vxm_sample_end(VXM_SAMPLE_STACK);
+}
+
+static bool operations_offered(void)
+{
+    return vxm_sample_offered(VXM_SAMPLE_OPERATIONS);
+}
+
+static void operations_enable(uint64_t now)
+{
+    vxm_sample_begin(VXM_SAMPLE_OPERATIONS, periods[VXM_SAMPLE_OPERATIONS], now);
+}
+
+static void operations_disable(void)
+{
+    vxm_sample_end(VXM_SAMPLE_OPERATIONS);
+}
+
+static const struct vxm_collector memory = {memory_offered, configure_samples, memory_enable, memory_disable};
+static const struct vxm_collector stack = {stack_offered, configure_samples, stack_enable, stack_disable};
+static const struct vxm_collector operations = {operations_offered, configure_samples, operations_enable,
+                                                operations_disable};
+
+static void publish(uint64_t now)
+{
+    (void)now;
+    vxm_evtmap_publish();
+}
+
+/* Partitions record by themselves what is on in the page that is shown to them. */
+static const struct vxm_collector recording_call = {NULL, NULL, publish, vxm_evtmap_publish};
+
+static const struct {
+    uint16_t id;
+    const struct vxm_collector *collector;
+} sampled[] = {
+    {VXM_EVENT_MEM_SAMPLE, &memory},
+    {VXM_EVENT_STACK_SAMPLE, &stack},
+    {VXM_EVENT_OP_COUNT, &operations},
+};
+
+static const struct vxm_collector *kernel_collector(uint32_t id)
+{
+    for (size_t i = 0; i < sizeof sampled / sizeof sampled[0]; i++) {
+        if (sampled[i].id == id) {
+            return sampled[i].collector;
+        }
+    }
+    return NULL;
+}
+
+/* ------------------------------------------------------------------ the map */
 
 static bool test(const uint32_t bits[WORDS], uint32_t id)
 {
@@ -46,19 +138,84 @@ static bool is_always(uint32_t id)
     return false;
 }
 
+static void add(uint32_t id, bool from_partition)
+{
+    const struct vxm_collector *collector = kernel_collector(id);
+    if (collector != NULL && !collector->offered()) {
+        return;
+    }
+    struct vxm_event_entry *entry = place_of(id);
+    if (entry == NULL) {
+        return;
+    }
+    *entry = (struct vxm_event_entry){
+        .id = (uint16_t)id,
+        .origin = (uint8_t)(VXM_ORIGIN_KERNEL | (from_partition ? VXM_ORIGIN_PARTITION : 0)),
+        .always = is_always(id),
+        .kernel = collector,
+        .partition = from_partition ? &recording_call : NULL,
+    };
+}
+
 void vxm_evtmap_init(const struct vxm_event_table *table)
 {
     memset(map, 0, sizeof map);
     source = table;
     for (uint32_t id = 1; id < VXM_MAX_EVENTS; id++) {
-        struct vxm_event_entry *entry = test(table->offered, id) ? place_of(id) : NULL;
-        if (entry != NULL) {
-            entry->id = (uint16_t)id;
-            entry->origin = VXM_ORIGIN_KERNEL;
-            entry->origin |= test(table->partition, id) ? VXM_ORIGIN_PARTITION : 0;
-            entry->always = is_always(id);
+        if (test(table->offered, id)) {
+            add(id, test(table->partition, id));
         }
     }
+}
+
+void vxm_evtmap_offered(uint32_t offered[WORDS])
+{
+    memset(offered, 0, WORDS * sizeof offered[0]);
+    for (uint32_t i = 0; i < SLOTS; i++) {
+        if (map[i].id != 0) {
+            offered[map[i].id / 32u] |= 1u << (map[i].id % 32u);
+        }
+    }
+}
+
+void vxm_evtmap_collect(const struct vxm_event_entry *entry, bool on, uint64_t now)
+{
+    const struct vxm_collector *sides[] = {entry->kernel, entry->partition};
+    for (unsigned i = 0; i < sizeof sides / sizeof sides[0]; i++) {
+        if (sides[i] == NULL) {
+            continue;
+        }
+        if (on) {
+            sides[i]->enable(now);
+        } else {
+            sides[i]->disable();
+        }
+    }
+}
+
+void vxm_evtmap_begin(const struct vxm_run_config *config, uint64_t now)
+{
+    for (uint32_t i = 0; i < SLOTS; i++) {
+        const struct vxm_collector *collector = map[i].id != 0 ? map[i].kernel : NULL;
+        if (collector != NULL && test(vxm_recorder.enable, map[i].id)) {
+            collector->configure(config);
+            collector->enable(now);
+        } else if (collector != NULL) {
+            collector->configure(config);
+            collector->disable();
+        }
+    }
+    vxm_evtmap_publish();
+}
+
+void vxm_evtmap_end(void)
+{
+    for (uint32_t i = 0; i < SLOTS; i++) {
+        if (map[i].id != 0 && map[i].kernel != NULL) {
+            map[i].kernel->disable();
+        }
+    }
+    vxm_evtmap_publish();
 }
 
 const struct vxm_event_entry *vxm_evtmap_find(uint32_t id)

@@ -7,11 +7,15 @@
 #define PART_BYTES ((VXM_MAX_DATA_SLOTS - 1u) * VXM_SLOT_BYTES)
 
 struct vxm_filters vxm_filters;
+bool vxm_heads_only;
 
 static void record_content(const struct vxm_message_info *message)
 {
     uint32_t bytes = message->size < vxm_filters.content_bytes ? message->size : vxm_filters.content_bytes;
 
+    if (vxm_heads_only && bytes > PART_BYTES) {
+        bytes = PART_BYTES; /* one header says as much as many */
+    }
     for (uint32_t offset = 0; offset < bytes; offset += PART_BYTES) {
         uint32_t left = bytes - offset;
         uint32_t part = left < PART_BYTES ? left : PART_BYTES;

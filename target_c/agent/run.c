@@ -1,139 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "run.h"
 
-#include "block.h"
+#include "config.h"
 #include "evtmap.h"
+#include "grow.h"
 #include "heartbeat.h"
 #include "link.h"
+#include "sample.h"
 #include "tables.h"
 #include "upload.h"
 #include "vxm/hooks.h"
-
-#define MIN_UNIT_SLOTS 128u
-#define MAX_UNIT_SLOTS 4096u
-#define DEFAULT_HIGH_WATER 70u
-#define DEFAULT_FLUSH_MS 100u
-#define MAX_FLUSH_MS 60000u
-#define MIN_UNITS 2u
-#define MAX_UNITS 65535u
-
-uint32_t vxm_run_max_units(uint32_t unit_slots)
-{
-    size_t each = vxm_units_bytes(unit_slots) + VXM_UPLOAD_ENTRY_BYTES;
-    size_t units = vxm_agent.arena_size / VXM_PORT_STREAMS / each;
-    return units < MAX_UNITS ? (uint32_t)units : MAX_UNITS;
-}
-
-static void fill_defaults(struct vxm_run_config *config)
-{
-    if (config->datagram_bytes == 0) {
-        config->datagram_bytes = VXM_FRAME_DEFAULT;
-    }
-    if (config->unit_slots == 0) {
-        config->unit_slots = VXM_DEFAULT_UNIT_SLOTS;
-    }
-    if (config->units == 0 && config->unit_slots >= MIN_UNIT_SLOTS) {
-        config->units = (uint16_t)vxm_run_max_units(config->unit_slots);
-    }
-    if (config->high_water == 0) {
-        config->high_water = DEFAULT_HIGH_WATER;
-    }
-    if (config->flush_ms == 0) {
-        config->flush_ms = DEFAULT_FLUSH_MS;
-    }
-    vxm_evtmap_add_always(config->enable);
-}
-
-static bool within(const char *name, uint32_t value, uint32_t low, uint32_t high, struct vxm_text *why)
-{
-    if (value >= low && value <= high) {
-        return true;
-    }
-    vxm_text_add(why, name);
-    vxm_text_add(why, " ");
-    vxm_text_number(why, value);
-    vxm_text_add(why, " is outside ");
-    vxm_text_number(why, low);
-    vxm_text_add(why, "-");
-    vxm_text_number(why, high);
-    return false;
-}
-
-static void name_event(struct vxm_text *why, uint32_t id)
-{
-    const char *name = vxm_event_name(id);
-    vxm_text_add(why, "event ");
-    if (name != NULL) {
-        vxm_text_add(why, name);
-        vxm_text_add(why, " (");
-        vxm_text_number(why, id);
-        vxm_text_add(why, ")");
-    } else {
-        vxm_text_add(why, "EVENT_");
-        vxm_text_number(why, id);
-    }
-}
-
-static vxmon_Result refuse_event(struct vxm_text *why, uint32_t id)
-{
-    name_event(why, id);
-    vxm_text_add(why, " is not offered by release ");
-    vxm_text_add(why, vxm_agent.table->os_release);
-    return vxmon_Result_UNSUPPORTED;
-}
-
-/* A unit becomes at most 32 blocks, one bit each in the list of what was acknowledged. */
-static bool blocks_fit(const struct vxm_run_config *config, struct vxm_text *why)
-{
-    uint32_t slots = vxm_block_max_slots(config->datagram_bytes);
-    if (vxm_block_most_per_unit(config->unit_slots, slots) <= VXM_UPLOAD_MAX_BLOCKS) {
-        return true;
-    }
-    vxm_text_add(why, "units of ");
-    vxm_text_number(why, config->unit_slots);
-    vxm_text_add(why, " slots need more than 32 datagrams of ");
-    vxm_text_number(why, config->datagram_bytes);
-    vxm_text_add(why, " bytes");
-    return false;
-}
-
-static vxmon_Result check_memory(const struct vxm_run_config *config, struct vxm_text *why)
-{
-    uint32_t most = vxm_run_max_units(config->unit_slots);
-    if (most >= MIN_UNITS && config->units <= most) {
-        return vxmon_Result_OK;
-    }
-    vxm_text_add(why, "the buffer memory holds ");
-    vxm_text_number(why, most);
-    vxm_text_add(why, " units of ");
-    vxm_text_number(why, config->unit_slots);
-    vxm_text_add(why, " slots a stream, not ");
-    vxm_text_number(why, config->units);
-    return vxmon_Result_MEMORY;
-}
-
-static vxmon_Result check(const struct vxm_run_config *config, struct vxm_text *why)
-{
-    uint32_t refused = vxm_evtmap_refused(config->enable);
-    if (refused != 0) {
-        return refuse_event(why, refused);
-    }
-    if (!within("datagram_bytes", config->datagram_bytes, VXM_FRAME_MIN_LIMIT, VXM_FRAME_MAX, why) ||
-        !within("unit_slots", config->unit_slots, MIN_UNIT_SLOTS, MAX_UNIT_SLOTS, why) ||
-        !within("high_water", config->high_water, 1, 100, why) ||
-        !within("flush_ms", config->flush_ms, 1, MAX_FLUSH_MS, why) ||
-        !within("policy", config->policy, VXM_RING, VXM_LINEAR, why)) {
-        return vxmon_Result_LIMIT;
-    }
-    vxmon_Result memory = check_memory(config, why);
-    if (memory != vxmon_Result_OK) {
-        return memory;
-    }
-    if (!within("units", config->units, MIN_UNITS, MAX_UNITS, why) || !blocks_fit(config, why)) {
-        return vxmon_Result_LIMIT;
-    }
-    return vxmon_Result_OK;
-}
 
 static uint8_t known_context(void)
 {
@@ -159,9 +35,20 @@ static void lay_out_arena(const struct vxm_run_config *config)
     for (unsigned i = 0; i < VXM_PORT_STREAMS; i++) {
         vxm_units_reset(i, at, config->units, config->unit_slots, config->policy == VXM_RING);
         at += config->units * vxm_units_bytes(config->unit_slots);
-        vxm_upload_reset(i, at, config->units);
-        at += config->units * VXM_UPLOAD_ENTRY_BYTES;
+        vxm_upload_reset(i, at, config->max_units);
+        at += config->max_units * VXM_UPLOAD_ENTRY_BYTES;
     }
+    vxm_grow_begin((size_t)(at - vxm_agent.arena));
+}
+
+/* Under the mask. */
+static void set_filters(const struct vxm_run_config *config)
+{
+    memcpy(vxm_filters.hidden_partition, config->hidden_partitions, sizeof vxm_filters.hidden_partition);
+    memcpy(vxm_filters.hidden_object, config->hidden_objects, sizeof vxm_filters.hidden_object);
+    vxm_filters.payload = config->payload;
+    vxm_filters.content_bytes = config->content_bytes;
+    vxm_heads_only = config->fast;
 }
 
 /* One mask around all, so that no event can come between the enable bits and START. */
@@ -172,11 +59,18 @@ static void begin_recording(const struct vxm_run_config *config)
         vxm_store[i].recording = true;
     }
     memcpy(vxm_recorder.enable, config->enable, sizeof vxm_recorder.enable);
+    set_filters(config);
     set_known();
     const struct vxm_context *context = vxm_context();
     vxm_start(context->partition, context->window, context->task, vxm_agent.run);
     vxm_agent.started_at = VXM_PORT_CLOCK64();
     VXM_PORT_UNMASK(state);
+}
+
+static void set_pace(const struct vxm_run_config *config)
+{
+    vxm_agent.due_words = (uint32_t)config->unit_slots * VXM_SLOT_WORDS * config->high_water / 100u;
+    vxm_agent.flush_ticks = vxm_ticks_of_ms(config->flush_ms);
 }
 
 vxmon_Result vxm_run_start(struct vxm_run_config *config, struct vxm_text *why)
@@ -186,20 +80,20 @@ vxmon_Result vxm_run_start(struct vxm_run_config *config, struct vxm_text *why)
         vxm_text_number(why, vxm_agent.run);
         return vxmon_Result_STATE;
     }
-    fill_defaults(config);
-    vxmon_Result result = check(config, why);
+    vxm_config_fill(config);
+    vxmon_Result result = vxm_config_check(config, why);
     if (result != vxmon_Result_OK) {
         return result;
     }
     lay_out_arena(config);
     vxm_agent.start = *config;
     vxm_agent.run++;
-    vxm_agent.due_words = (uint32_t)config->unit_slots * VXM_SLOT_WORDS * config->high_water / 100u;
-    vxm_agent.flush_ticks = vxm_ticks_of_ms(config->flush_ms);
+    set_pace(config);
     vxm_agent.running = true;
     vxm_end_cancel();
+    vxm_agent.configured = false;
     begin_recording(config);
-    vxm_evtmap_publish();
+    vxm_evtmap_begin(config, vxm_agent.started_at);
     vxm_tables_snapshot();
     vxm_heartbeat_soon();
     return vxmon_Result_OK;
@@ -228,7 +122,7 @@ vxmon_Result vxm_run_stop(uint16_t reason, struct vxm_text *why)
     vxm_agent.running = false;
     vxm_agent.stop_reason = reason;
     vxm_tables_end_snapshot();
-    vxm_evtmap_publish();
+    vxm_evtmap_end();
     vxm_heartbeat_soon();
     if (vxm_agent.start.one_way || reason != VXM_STOP_REASON_HOST) {
         vxm_end_begin();
@@ -246,21 +140,86 @@ static void switch_event(const struct vxm_event_entry *entry, bool on)
     set_known();
     vxm_filter(entry->id, on ? VXM_ON_OFF_ON : VXM_ON_OFF_OFF);
     VXM_PORT_UNMASK(state);
-    vxm_evtmap_publish();
+    vxm_evtmap_collect(entry, on, VXM_PORT_CLOCK64());
+}
+
+/* Events, filters, payload and periods of the run become those of the configuration. */
+static void change_run(const struct vxm_run_config *config)
+{
+    for (uint32_t id = 1; id < VXM_MAX_EVENTS; id++) {
+        bool on = (config->enable[id / 32u] >> (id % 32u)) & 1u;
+        const struct vxm_event_entry *entry = vxm_enabled(id) != on ? vxm_evtmap_find(id) : NULL;
+        if (entry != NULL) {
+            switch_event(entry, on);
+        }
+    }
+    uintptr_t state = VXM_PORT_MASK();
+    set_filters(config);
+    VXM_PORT_UNMASK(state);
+    vxm_evtmap_begin(config, VXM_PORT_CLOCK64());
+}
+
+/* Of a run that lasts the buffers stay as they are; so must all that says how they are read. */
+static bool same_buffers(const struct vxm_run_config *config, struct vxm_text *why)
+{
+    const struct vxm_run_config *run = &vxm_agent.start;
+    bool same = config->unit_slots == run->unit_slots && config->units == run->units &&
+                config->policy == run->policy && config->datagram_bytes == run->datagram_bytes &&
+                config->max_units == run->max_units && config->one_way == run->one_way &&
+                config->no_upload == run->no_upload && config->fast == run->fast;
+    if (!same) {
+        vxm_text_add(why, "buffers, datagrams, upload and fast mode cannot change while run ");
+        vxm_text_number(why, vxm_agent.run);
+        vxm_text_add(why, " lasts");
+    }
+    return same;
+}
+
+static void take_buffers(struct vxm_run_config *config)
+{
+    const struct vxm_run_config *run = &vxm_agent.start;
+    config->unit_slots = config->unit_slots != 0 ? config->unit_slots : run->unit_slots;
+    config->units = config->units != 0 ? config->units : run->units;
+    config->max_units = config->max_units != 0 ? config->max_units : run->max_units;
+    config->datagram_bytes = config->datagram_bytes != 0 ? config->datagram_bytes : run->datagram_bytes;
+}
+
+vxmon_Result vxm_run_configure(struct vxm_run_config *config, bool check_only, struct vxm_text *why)
+{
+    if (vxm_agent.running) {
+        take_buffers(config);
+    }
+    vxm_config_fill(config);
+    vxmon_Result result = vxm_config_check(config, why);
+    if (result != vxmon_Result_OK || check_only) {
+        return result;
+    }
+    if (vxm_agent.running) {
+        if (!same_buffers(config, why)) {
+            return vxmon_Result_STATE;
+        }
+        change_run(config);
+        set_pace(config);
+        vxm_agent.start = *config;
+        return vxmon_Result_OK;
+    }
+    vxm_agent.configuration = *config;
+    vxm_agent.configured = true;
+    return vxmon_Result_OK;
 }
 
 vxmon_Result vxm_run_filter(uint32_t event, bool on, struct vxm_text *why)
 {
     const struct vxm_event_entry *entry = vxm_evtmap_find(event);
     if (entry == NULL) {
-        return refuse_event(why, event);
+        return vxm_config_refuse_event(why, event);
     }
     if (!vxm_agent.running) {
         vxm_text_add(why, "not recording");
         return vxmon_Result_STATE;
     }
     if (entry->always && !on) {
-        name_event(why, event);
+        vxm_config_name_event(why, event);
         vxm_text_add(why, " is part of every run");
         return vxmon_Result_LIMIT;
     }
@@ -296,16 +255,41 @@ static void close_due(unsigned number, uint64_t now)
     VXM_PORT_UNMASK(state);
 }
 
+/* What ends a run by itself; VXM_STOP_REASON_HOST: nothing does yet. */
+static uint16_t stop_reason(uint64_t now)
+{
+    const struct vxm_run_config *run = &vxm_agent.start;
+    uint64_t attempts = 0;
+    uint64_t dropped = 0;
+    if (run->max_ticks != 0 && now - vxm_agent.started_at >= run->max_ticks) {
+        return VXM_STOP_REASON_AUTOSTOP;
+    }
+    if (run->max_records == 0 && !run->stop_when_full) {
+        return VXM_STOP_REASON_HOST;
+    }
+    uintptr_t state = VXM_PORT_MASK();
+    for (unsigned i = 0; i < VXM_PORT_STREAMS; i++) {
+        attempts += vxm_units_attempts(i);
+        dropped += vxm_store[i].dropped;
+    }
+    VXM_PORT_UNMASK(state);
+    if (run->max_records != 0 && attempts >= run->max_records) {
+        return VXM_STOP_REASON_AUTOSTOP;
+    }
+    return run->stop_when_full && dropped != 0 ? VXM_STOP_REASON_BUFFER_FULL : VXM_STOP_REASON_HOST;
+}
+
 void vxm_run_tick(uint64_t now)
 {
     if (!vxm_agent.running) {
         return;
     }
-    if (vxm_agent.start.max_ticks != 0 && now - vxm_agent.started_at >= vxm_agent.start.max_ticks) {
+    uint16_t reason = stop_reason(now);
+    if (reason != VXM_STOP_REASON_HOST) {
         struct vxm_text why;
         char words[32];
         vxm_text_begin(&why, words, sizeof words);
-        (void)vxm_run_stop(VXM_STOP_REASON_AUTOSTOP, &why);
+        (void)vxm_run_stop(reason, &why);
         return;
     }
     for (unsigned i = 0; i < VXM_PORT_STREAMS; i++) {

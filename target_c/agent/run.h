@@ -7,8 +7,6 @@
 #include "state.h"
 #include "text.h"
 
-#define VXM_DEFAULT_UNIT_SLOTS 1024u
-
 /* Starts; on refusal *why says it in words. *config gets the defaults filled in. */
 vxmon_Result vxm_run_start(struct vxm_run_config *config, struct vxm_text *why);
 
@@ -18,10 +16,13 @@ vxmon_Result vxm_run_stop(uint16_t reason, struct vxm_text *why);
 /* Switches an event; closes the units and records FILTER. */
 vxmon_Result vxm_run_filter(uint32_t event, bool on, struct vxm_text *why);
 
-/* Closes units that are due; stops when the run's time is over. */
-void vxm_run_tick(uint64_t now);
+/*
+ * Checks a configuration and, unless check_only, makes it that of the next start without one; while a run lasts,
+ * that of the run. *config gets the defaults filled in.
+ */
+vxmon_Result vxm_run_configure(struct vxm_run_config *config, bool check_only, struct vxm_text *why);
 
-/* The most units a stream can have with units of this size. */
-uint32_t vxm_run_max_units(uint32_t unit_slots);
+/* Closes units that are due; stops when a stop condition is met. */
+void vxm_run_tick(uint64_t now);
 
 #endif

@@ -28,7 +28,9 @@ struct vxm_agent {
     uint32_t run; /* 0: none in this boot */
     bool running;
     struct vxm_run_config start; /* of the run, defaults filled in */
-    uint64_t started_at;         /* ticks */
+    struct vxm_run_config configuration; /* of the next start without one */
+    bool configured;
+    uint64_t started_at; /* ticks */
     uint64_t stopped_at;
     uint16_t stop_reason;
     uint32_t due_words;   /* fill at which a unit is due */

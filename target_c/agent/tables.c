@@ -92,6 +92,8 @@ static void end(void)
 void vxm_tables_fill_info(vxmon_TargetInfo *info)
 {
     const struct vxm_agent *agent = &vxm_agent;
+    uint32_t offered[VXM_MAX_EVENTS / 32u];
+    vxm_evtmap_offered(offered);
     memset(info, 0, sizeof *info);
     vxm_text_copy(info->os_name, sizeof info->os_name, agent->config.os_name);
     vxm_text_copy(info->os_release, sizeof info->os_release, agent->table->os_release);
@@ -102,11 +104,21 @@ void vxm_tables_fill_info(vxmon_TargetInfo *info)
     info->streams = VXM_PORT_STREAMS;
     info->table_fingerprint = agent->table->fingerprint;
     info->max_units =
-        vxm_run_max_units(agent->start.unit_slots != 0 ? agent->start.unit_slots : VXM_DEFAULT_UNIT_SLOTS);
+        vxm_config_max_units(agent->start.unit_slots != 0 ? agent->start.unit_slots : VXM_DEFAULT_UNIT_SLOTS);
     info->arena_bytes = (uint32_t)agent->arena_size;
     info->offered.size = sizeof info->offered.bytes;
     for (uint32_t i = 0; i < sizeof info->offered.bytes; i++) {
-        info->offered.bytes[i] = (uint8_t)(agent->table->offered[i / 4u] >> (8u * (i % 4u)));
+        info->offered.bytes[i] = (uint8_t)(offered[i / 4u] >> (8u * (i % 4u)));
+    }
+    info->min_period_ms = VXM_MIN_PERIOD_MS;
+    info->max_period_ms = VXM_MAX_PERIOD_MS;
+    info->max_content_bytes = VXM_MAX_CONTENT_BYTES;
+    info->hm_log = vxm_acquire_has_log(VXM_LOG_HM);
+    info->edr_log = vxm_acquire_has_log(VXM_LOG_EDR);
+    info->running = agent->running;
+    info->has_config = agent->running || agent->configured;
+    if (info->has_config) {
+        vxm_config_to_message(&info->config, agent->running ? &agent->start : &agent->configuration);
     }
     info->boot = agent->boot;
     info->time = VXM_PORT_CLOCK64();

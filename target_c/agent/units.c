@@ -56,6 +56,23 @@ void vxm_units_reset(unsigned number, void *memory, uint32_t units, uint32_t uni
     vxm_recorder.stream[number].attempts = 0;
 }
 
+void vxm_units_add(unsigned number, void *memory, uint32_t units, uint32_t unit_slots)
+{
+    struct vxm_store *store = &vxm_store[number];
+    struct vxm_unit *unit = memory;
+    uint32_t *words = (uint32_t *)(void *)(unit + units);
+
+    for (uint32_t i = 0; i < units; i++) {
+        memset(&unit[i], 0, sizeof *unit);
+        unit[i].base = words + (size_t)i * unit_slots * VXM_SLOT_WORDS;
+        uintptr_t state = VXM_PORT_MASK();
+        unit[i].next = store->free;
+        store->free = &unit[i];
+        store->units++;
+        VXM_PORT_UNMASK(state);
+    }
+}
+
 uint64_t vxm_units_attempts(unsigned number)
 {
     struct vxm_store *store = &vxm_store[number];

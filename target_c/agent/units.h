@@ -76,6 +76,9 @@ size_t vxm_units_bytes(uint32_t unit_slots);
 /* Makes `units` free units of memory for a new run. The stream must not be recording. */
 void vxm_units_reset(unsigned stream, void *memory, uint32_t units, uint32_t unit_slots, bool ring);
 
+/* Gives a stream that may be recording `units` more free units, one after the other. Agent context. */
+void vxm_units_add(unsigned stream, void *memory, uint32_t units, uint32_t unit_slots);
+
 /* ------------------------------------------------------------------ under the mask */
 
 /*

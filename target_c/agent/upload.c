@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "upload.h"
 
+#include "grow.h"
 #include "link.h"
 
 #define RESEND_INTERVAL_MS 20u
@@ -509,6 +510,7 @@ void vxm_upload_state(unsigned number, vxmon_StreamState *figures)
         .losses = {vxm_units_overwritten(number), ring ? 0 : dropped, ring ? dropped : 0},
         .units = store->units,
         .units_used = store->used,
+        .grow_failures = vxm_grow_failures(),
     };
     if (next == NULL) {
         figures->cut_index = figures->recorded;

@@ -36,7 +36,7 @@ PB_BIND(vxmon_LinkCounters, vxmon_LinkCounters, AUTO)
 PB_BIND(vxmon_HostHeartbeat, vxmon_HostHeartbeat, AUTO)
 
 
-PB_BIND(vxmon_RunConfig, vxmon_RunConfig, AUTO)
+PB_BIND(vxmon_RunConfig, vxmon_RunConfig, 2)
 
 
 PB_BIND(vxmon_Hello, vxmon_Hello, AUTO)
@@ -48,7 +48,7 @@ PB_BIND(vxmon_InfoRequest, vxmon_InfoRequest, AUTO)
 PB_BIND(vxmon_TablesRequest, vxmon_TablesRequest, AUTO)
 
 
-PB_BIND(vxmon_Start, vxmon_Start, AUTO)
+PB_BIND(vxmon_Start, vxmon_Start, 2)
 
 
 PB_BIND(vxmon_Stop, vxmon_Stop, AUTO)
@@ -63,16 +63,37 @@ PB_BIND(vxmon_Scenario, vxmon_Scenario, AUTO)
 PB_BIND(vxmon_Filter, vxmon_Filter, AUTO)
 
 
+PB_BIND(vxmon_Configure, vxmon_Configure, 2)
+
+
+PB_BIND(vxmon_MemoryRequest, vxmon_MemoryRequest, AUTO)
+
+
+PB_BIND(vxmon_LogRequest, vxmon_LogRequest, AUTO)
+
+
 PB_BIND(vxmon_Bye, vxmon_Bye, AUTO)
 
 
-PB_BIND(vxmon_Command, vxmon_Command, AUTO)
+PB_BIND(vxmon_Command, vxmon_Command, 2)
 
 
 PB_BIND(vxmon_Reply, vxmon_Reply, 2)
 
 
-PB_BIND(vxmon_Started, vxmon_Started, AUTO)
+PB_BIND(vxmon_MemoryEntry, vxmon_MemoryEntry, AUTO)
+
+
+PB_BIND(vxmon_MemoryPage, vxmon_MemoryPage, 2)
+
+
+PB_BIND(vxmon_LogEntry, vxmon_LogEntry, AUTO)
+
+
+PB_BIND(vxmon_LogPage, vxmon_LogPage, 2)
+
+
+PB_BIND(vxmon_Started, vxmon_Started, 2)
 
 
 PB_BIND(vxmon_End, vxmon_End, 2)
@@ -115,6 +136,8 @@ PB_BIND(vxmon_ObjectTable, vxmon_ObjectTable, AUTO)
 
 
 PB_BIND(vxmon_Table, vxmon_Table, 2)
+
+
 
 
 

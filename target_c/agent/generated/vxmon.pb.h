@@ -10,6 +10,12 @@
 #endif
 
 /* Enum definitions */
+typedef enum _vxmon_Payload {
+    vxmon_Payload_METADATA = 0, /* MSG_SEND and MSG_RECEIVE */
+    vxmon_Payload_OFF = 1, /* neither */
+    vxmon_Payload_CONTENT = 2 /* and CONTENT records behind them */
+} vxmon_Payload;
+
 typedef enum _vxmon_Policy {
     vxmon_Policy_RING = 0,
     vxmon_Policy_LINEAR = 1
@@ -91,6 +97,7 @@ typedef struct _vxmon_StreamState {
     vxmon_Losses losses; /* all so far */
     uint32_t units; /* buffer fill: units in all, and not free */
     uint32_t units_used;
+    uint32_t grow_failures; /* growths of the buffers that found no memory, since boot */
 } vxmon_StreamState;
 
 typedef struct _vxmon_LinkCounters {
@@ -123,6 +130,8 @@ typedef struct _vxmon_HostHeartbeat {
 } vxmon_HostHeartbeat;
 
 typedef PB_BYTES_ARRAY_T(128) vxmon_RunConfig_enable_t;
+typedef PB_BYTES_ARRAY_T(32) vxmon_RunConfig_hidden_partitions_t;
+typedef PB_BYTES_ARRAY_T(128) vxmon_RunConfig_hidden_objects_t;
 typedef struct _vxmon_RunConfig {
     vxmon_RunConfig_enable_t enable; /* bit e % 8 of byte e / 8: record event e */
     uint32_t datagram_bytes;
@@ -134,6 +143,21 @@ typedef struct _vxmon_RunConfig {
     bool one_way;
     bool no_upload; /* record only; upload begins at stop */
     uint64_t max_ticks;
+    vxmon_RunConfig_hidden_partitions_t hidden_partitions; /* bit p % 8 of byte p / 8: record no calls, memory, messages, user events of partition p */
+    vxmon_RunConfig_hidden_objects_t hidden_objects; /* likewise: no messages of the object */
+    vxmon_Payload payload; /* of messages */
+    uint32_t content_bytes; /* of a message, at most; with payload CONTENT */
+    bool fast; /* of combine events record only the header slot */
+    bool has_memory_ms;
+    uint32_t memory_ms; /* periods of samples; absent: the default */
+    bool has_stack_ms;
+    uint32_t stack_ms;
+    bool has_operations_ms;
+    uint32_t operations_ms;
+    uint32_t grow_units; /* units of one growth, when few are free */
+    uint32_t max_units; /* of a stream, growth included; 0: no growth */
+    uint64_t max_records; /* stop by itself at the first step after so many; 0: never */
+    bool stop_when_full; /* stop by itself when a record found no unit (linear) */
 } vxmon_RunConfig;
 
 typedef PB_BYTES_ARRAY_T(64) vxmon_Hello_pad_t;
@@ -175,6 +199,30 @@ typedef struct _vxmon_Filter {
     bool on;
 } vxmon_Filter;
 
+/* Checks a configuration; without `check_only` it also becomes that of the next start that has none of its own and, while
+ a run lasts, that of the run, as far as it may change there: events, filters, payload and periods. */
+typedef struct _vxmon_Configure {
+    bool has_config;
+    vxmon_RunConfig config;
+    bool check_only;
+} vxmon_Configure;
+
+/* The heaps of partitions from `first` on. */
+typedef struct _vxmon_MemoryRequest {
+    uint32_t first;
+} vxmon_MemoryRequest;
+
+/* Entries of a log, newest first, that have a number below `before` (0: the newest). */
+typedef struct _vxmon_LogRequest {
+    uint32_t log; /* 0 HM, 1 ED&R */
+    uint64_t before;
+    uint32_t count; /* at most so many; 0: a page */
+    bool has_type;
+    uint32_t type; /* HM: only this code; ED&R: only kinds with these severity and facility bits (each part 0: any) */
+    bool has_partition;
+    uint32_t partition; /* only of this partition */
+} vxmon_LogRequest;
+
 /* Ends control: the target serves the next host. */
 typedef struct _vxmon_Bye {
     char dummy_field;
@@ -193,8 +241,57 @@ typedef struct _vxmon_Command {
         vxmon_Scenario scenario;
         vxmon_Filter filter;
         vxmon_Bye bye;
+        vxmon_Configure configure;
+        vxmon_MemoryRequest memory;
+        vxmon_LogRequest log;
     } body;
 } vxmon_Command;
+
+typedef struct _vxmon_MemoryEntry {
+    uint32_t partition;
+    uint32_t free; /* bytes */
+    uint32_t allocated;
+    uint32_t blocks;
+    uint32_t largest; /* free block */
+    uint32_t high_water; /* of allocated */
+} vxmon_MemoryEntry;
+
+typedef struct _vxmon_MemoryPage {
+    uint64_t time;
+    pb_size_t entries_count;
+    vxmon_MemoryEntry entries[16];
+    uint32_t next; /* first partition of the next page; 0: this was the last */
+} vxmon_MemoryPage;
+
+typedef struct _vxmon_LogEntry {
+    uint64_t number;
+    uint64_t time; /* ticks since the boot of its cycle */
+    uint32_t boot_cycle;
+    uint32_t kind; /* ED&R: severity | facility */
+    uint32_t code; /* HM */
+    uint32_t level;
+    uint32_t subcode;
+    uint32_t address;
+    uint32_t action;
+    uint32_t partition; /* 65535: none */
+    uint32_t task;
+    char partition_name[32];
+    char task_name[32];
+    char message[64];
+} vxmon_LogEntry;
+
+typedef struct _vxmon_LogPage {
+    uint32_t log;
+    uint64_t oldest; /* the log holds oldest ... next - 1 */
+    uint64_t next;
+    uint64_t missed; /* entries overwritten or not taken, since the log was made */
+    uint32_t generation; /* another one than in the page before: numbers began again */
+    uint32_t boot_cycle;
+    uint64_t before; /* go on below this number; 0: there are no older ones */
+    pb_size_t entries_count;
+    vxmon_LogEntry entries[8];
+    uint32_t unreadable; /* entries of this page that were overwritten while it was made */
+} vxmon_LogPage;
 
 typedef struct _vxmon_Started {
     uint32_t run;
@@ -228,6 +325,14 @@ typedef struct _vxmon_TargetInfo {
     uint32_t boot;
     uint64_t time; /* ticks */
     uint32_t unnamed; /* objects that did not fit the tables */
+    uint32_t min_period_ms; /* of samples */
+    uint32_t max_period_ms;
+    uint32_t max_content_bytes; /* of a message */
+    bool hm_log;
+    bool edr_log;
+    bool running;
+    bool has_config;
+    vxmon_RunConfig config; /* of the run, or what was configured for the next */
 } vxmon_TargetInfo;
 
 typedef struct _vxmon_Reply {
@@ -240,6 +345,9 @@ typedef struct _vxmon_Reply {
         vxmon_TargetInfo info;
         vxmon_Started started;
         vxmon_End end;
+        vxmon_RunConfig config; /* to configure: with the defaults filled in */
+        vxmon_MemoryPage memory;
+        vxmon_LogPage log;
     } body;
 } vxmon_Reply;
 
@@ -330,6 +438,10 @@ extern "C" {
 #endif
 
 /* Helper constants for enums */
+#define _vxmon_Payload_MIN vxmon_Payload_METADATA
+#define _vxmon_Payload_MAX vxmon_Payload_CONTENT
+#define _vxmon_Payload_ARRAYSIZE ((vxmon_Payload)(vxmon_Payload_CONTENT+1))
+
 #define _vxmon_Policy_MIN vxmon_Policy_RING
 #define _vxmon_Policy_MAX vxmon_Policy_LINEAR
 #define _vxmon_Policy_ARRAYSIZE ((vxmon_Policy)(vxmon_Policy_LINEAR+1))
@@ -349,6 +461,10 @@ extern "C" {
 
 
 #define vxmon_RunConfig_policy_ENUMTYPE vxmon_Policy
+#define vxmon_RunConfig_payload_ENUMTYPE vxmon_Payload
+
+
+
 
 
 
@@ -378,6 +494,10 @@ extern "C" {
 
 
 
+
+
+
+
 /* Initializer values for message structs */
 #define vxmon_Context_init_default               {0, 0, 0, 0}
 #define vxmon_Losses_init_default                {0, 0, 0}
@@ -385,11 +505,11 @@ extern "C" {
 #define vxmon_Range_init_default                 {0, 0}
 #define vxmon_StreamAck_init_default             {0, 0, 0, 0, {vxmon_Range_init_default, vxmon_Range_init_default, vxmon_Range_init_default, vxmon_Range_init_default, vxmon_Range_init_default, vxmon_Range_init_default, vxmon_Range_init_default, vxmon_Range_init_default, vxmon_Range_init_default, vxmon_Range_init_default, vxmon_Range_init_default, vxmon_Range_init_default, vxmon_Range_init_default, vxmon_Range_init_default, vxmon_Range_init_default, vxmon_Range_init_default}}
 #define vxmon_Ack_init_default                   {0, 0, {vxmon_StreamAck_init_default, vxmon_StreamAck_init_default, vxmon_StreamAck_init_default, vxmon_StreamAck_init_default, vxmon_StreamAck_init_default, vxmon_StreamAck_init_default, vxmon_StreamAck_init_default, vxmon_StreamAck_init_default}}
-#define vxmon_StreamState_init_default           {0, 0, 0, 0, 0, 0, false, vxmon_Losses_init_default, 0, 0}
+#define vxmon_StreamState_init_default           {0, 0, 0, 0, 0, 0, false, vxmon_Losses_init_default, 0, 0, 0}
 #define vxmon_TargetHeartbeat_init_default       {0, 0, "", 0, 0, 0, 0, 0, {vxmon_StreamState_init_default, vxmon_StreamState_init_default, vxmon_StreamState_init_default, vxmon_StreamState_init_default, vxmon_StreamState_init_default, vxmon_StreamState_init_default, vxmon_StreamState_init_default, vxmon_StreamState_init_default}, false, vxmon_LinkCounters_init_default, 0}
 #define vxmon_LinkCounters_init_default          {0, 0, 0, 0, 0}
 #define vxmon_HostHeartbeat_init_default         {0}
-#define vxmon_RunConfig_init_default             {{0, {0}}, 0, 0, 0, _vxmon_Policy_MIN, 0, 0, 0, 0, 0}
+#define vxmon_RunConfig_init_default             {{0, {0}}, 0, 0, 0, _vxmon_Policy_MIN, 0, 0, 0, 0, 0, {0, {0}}, {0, {0}}, _vxmon_Payload_MIN, 0, 0, false, 0, false, 0, false, 0, 0, 0, 0, 0}
 #define vxmon_Hello_init_default                 {0, {0, {0}}}
 #define vxmon_InfoRequest_init_default           {0}
 #define vxmon_TablesRequest_init_default         {0}
@@ -398,12 +518,19 @@ extern "C" {
 #define vxmon_Trigger_init_default               {0, ""}
 #define vxmon_Scenario_init_default              {""}
 #define vxmon_Filter_init_default                {0, 0}
+#define vxmon_Configure_init_default             {false, vxmon_RunConfig_init_default, 0}
+#define vxmon_MemoryRequest_init_default         {0}
+#define vxmon_LogRequest_init_default            {0, 0, 0, false, 0, false, 0}
 #define vxmon_Bye_init_default                   {0}
 #define vxmon_Command_init_default               {0, 0, {vxmon_Hello_init_default}}
 #define vxmon_Reply_init_default                 {0, _vxmon_Result_MIN, "", 0, {0}}
+#define vxmon_MemoryEntry_init_default           {0, 0, 0, 0, 0, 0}
+#define vxmon_MemoryPage_init_default            {0, 0, {vxmon_MemoryEntry_init_default, vxmon_MemoryEntry_init_default, vxmon_MemoryEntry_init_default, vxmon_MemoryEntry_init_default, vxmon_MemoryEntry_init_default, vxmon_MemoryEntry_init_default, vxmon_MemoryEntry_init_default, vxmon_MemoryEntry_init_default, vxmon_MemoryEntry_init_default, vxmon_MemoryEntry_init_default, vxmon_MemoryEntry_init_default, vxmon_MemoryEntry_init_default, vxmon_MemoryEntry_init_default, vxmon_MemoryEntry_init_default, vxmon_MemoryEntry_init_default, vxmon_MemoryEntry_init_default}, 0}
+#define vxmon_LogEntry_init_default              {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, "", "", ""}
+#define vxmon_LogPage_init_default               {0, 0, 0, 0, 0, 0, 0, 0, {vxmon_LogEntry_init_default, vxmon_LogEntry_init_default, vxmon_LogEntry_init_default, vxmon_LogEntry_init_default, vxmon_LogEntry_init_default, vxmon_LogEntry_init_default, vxmon_LogEntry_init_default, vxmon_LogEntry_init_default}, 0}
 #define vxmon_Started_init_default               {0, 0, false, vxmon_RunConfig_init_default}
 #define vxmon_End_init_default                   {0, 0, 0, 0, {vxmon_StreamState_init_default, vxmon_StreamState_init_default, vxmon_StreamState_init_default, vxmon_StreamState_init_default, vxmon_StreamState_init_default, vxmon_StreamState_init_default, vxmon_StreamState_init_default, vxmon_StreamState_init_default}}
-#define vxmon_TargetInfo_init_default            {"", "", "", "", 0, 0, 0, 0, 0, 0, {0, {0}}, 0, 0, 0}
+#define vxmon_TargetInfo_init_default            {"", "", "", "", 0, 0, 0, 0, 0, 0, {0, {0}}, 0, 0, 0, 0, 0, 0, 0, 0, 0, false, vxmon_RunConfig_init_default}
 #define vxmon_Field_init_default                 {0}
 #define vxmon_Event_init_default                 {0}
 #define vxmon_EnumValue_init_default             {0}
@@ -422,11 +549,11 @@ extern "C" {
 #define vxmon_Range_init_zero                    {0, 0}
 #define vxmon_StreamAck_init_zero                {0, 0, 0, 0, {vxmon_Range_init_zero, vxmon_Range_init_zero, vxmon_Range_init_zero, vxmon_Range_init_zero, vxmon_Range_init_zero, vxmon_Range_init_zero, vxmon_Range_init_zero, vxmon_Range_init_zero, vxmon_Range_init_zero, vxmon_Range_init_zero, vxmon_Range_init_zero, vxmon_Range_init_zero, vxmon_Range_init_zero, vxmon_Range_init_zero, vxmon_Range_init_zero, vxmon_Range_init_zero}}
 #define vxmon_Ack_init_zero                      {0, 0, {vxmon_StreamAck_init_zero, vxmon_StreamAck_init_zero, vxmon_StreamAck_init_zero, vxmon_StreamAck_init_zero, vxmon_StreamAck_init_zero, vxmon_StreamAck_init_zero, vxmon_StreamAck_init_zero, vxmon_StreamAck_init_zero}}
-#define vxmon_StreamState_init_zero              {0, 0, 0, 0, 0, 0, false, vxmon_Losses_init_zero, 0, 0}
+#define vxmon_StreamState_init_zero              {0, 0, 0, 0, 0, 0, false, vxmon_Losses_init_zero, 0, 0, 0}
 #define vxmon_TargetHeartbeat_init_zero          {0, 0, "", 0, 0, 0, 0, 0, {vxmon_StreamState_init_zero, vxmon_StreamState_init_zero, vxmon_StreamState_init_zero, vxmon_StreamState_init_zero, vxmon_StreamState_init_zero, vxmon_StreamState_init_zero, vxmon_StreamState_init_zero, vxmon_StreamState_init_zero}, false, vxmon_LinkCounters_init_zero, 0}
 #define vxmon_LinkCounters_init_zero             {0, 0, 0, 0, 0}
 #define vxmon_HostHeartbeat_init_zero            {0}
-#define vxmon_RunConfig_init_zero                {{0, {0}}, 0, 0, 0, _vxmon_Policy_MIN, 0, 0, 0, 0, 0}
+#define vxmon_RunConfig_init_zero                {{0, {0}}, 0, 0, 0, _vxmon_Policy_MIN, 0, 0, 0, 0, 0, {0, {0}}, {0, {0}}, _vxmon_Payload_MIN, 0, 0, false, 0, false, 0, false, 0, 0, 0, 0, 0}
 #define vxmon_Hello_init_zero                    {0, {0, {0}}}
 #define vxmon_InfoRequest_init_zero              {0}
 #define vxmon_TablesRequest_init_zero            {0}
@@ -435,12 +562,19 @@ extern "C" {
 #define vxmon_Trigger_init_zero                  {0, ""}
 #define vxmon_Scenario_init_zero                 {""}
 #define vxmon_Filter_init_zero                   {0, 0}
+#define vxmon_Configure_init_zero                {false, vxmon_RunConfig_init_zero, 0}
+#define vxmon_MemoryRequest_init_zero            {0}
+#define vxmon_LogRequest_init_zero               {0, 0, 0, false, 0, false, 0}
 #define vxmon_Bye_init_zero                      {0}
 #define vxmon_Command_init_zero                  {0, 0, {vxmon_Hello_init_zero}}
 #define vxmon_Reply_init_zero                    {0, _vxmon_Result_MIN, "", 0, {0}}
+#define vxmon_MemoryEntry_init_zero              {0, 0, 0, 0, 0, 0}
+#define vxmon_MemoryPage_init_zero               {0, 0, {vxmon_MemoryEntry_init_zero, vxmon_MemoryEntry_init_zero, vxmon_MemoryEntry_init_zero, vxmon_MemoryEntry_init_zero, vxmon_MemoryEntry_init_zero, vxmon_MemoryEntry_init_zero, vxmon_MemoryEntry_init_zero, vxmon_MemoryEntry_init_zero, vxmon_MemoryEntry_init_zero, vxmon_MemoryEntry_init_zero, vxmon_MemoryEntry_init_zero, vxmon_MemoryEntry_init_zero, vxmon_MemoryEntry_init_zero, vxmon_MemoryEntry_init_zero, vxmon_MemoryEntry_init_zero, vxmon_MemoryEntry_init_zero}, 0}
+#define vxmon_LogEntry_init_zero                 {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, "", "", ""}
+#define vxmon_LogPage_init_zero                  {0, 0, 0, 0, 0, 0, 0, 0, {vxmon_LogEntry_init_zero, vxmon_LogEntry_init_zero, vxmon_LogEntry_init_zero, vxmon_LogEntry_init_zero, vxmon_LogEntry_init_zero, vxmon_LogEntry_init_zero, vxmon_LogEntry_init_zero, vxmon_LogEntry_init_zero}, 0}
 #define vxmon_Started_init_zero                  {0, 0, false, vxmon_RunConfig_init_zero}
 #define vxmon_End_init_zero                      {0, 0, 0, 0, {vxmon_StreamState_init_zero, vxmon_StreamState_init_zero, vxmon_StreamState_init_zero, vxmon_StreamState_init_zero, vxmon_StreamState_init_zero, vxmon_StreamState_init_zero, vxmon_StreamState_init_zero, vxmon_StreamState_init_zero}}
-#define vxmon_TargetInfo_init_zero               {"", "", "", "", 0, 0, 0, 0, 0, 0, {0, {0}}, 0, 0, 0}
+#define vxmon_TargetInfo_init_zero               {"", "", "", "", 0, 0, 0, 0, 0, 0, {0, {0}}, 0, 0, 0, 0, 0, 0, 0, 0, 0, false, vxmon_RunConfig_init_zero}
 #define vxmon_Field_init_zero                    {0}
 #define vxmon_Event_init_zero                    {0}
 #define vxmon_EnumValue_init_zero                {0}
@@ -491,6 +625,7 @@ extern "C" {
 #define vxmon_StreamState_losses_tag             7
 #define vxmon_StreamState_units_tag              8
 #define vxmon_StreamState_units_used_tag         9
+#define vxmon_StreamState_grow_failures_tag      10
 #define vxmon_LinkCounters_sent_tag              1
 #define vxmon_LinkCounters_received_tag          2
 #define vxmon_LinkCounters_refused_tag           3
@@ -517,6 +652,18 @@ extern "C" {
 #define vxmon_RunConfig_one_way_tag              8
 #define vxmon_RunConfig_no_upload_tag            9
 #define vxmon_RunConfig_max_ticks_tag            10
+#define vxmon_RunConfig_hidden_partitions_tag    11
+#define vxmon_RunConfig_hidden_objects_tag       12
+#define vxmon_RunConfig_payload_tag              13
+#define vxmon_RunConfig_content_bytes_tag        14
+#define vxmon_RunConfig_fast_tag                 15
+#define vxmon_RunConfig_memory_ms_tag            16
+#define vxmon_RunConfig_stack_ms_tag             17
+#define vxmon_RunConfig_operations_ms_tag        18
+#define vxmon_RunConfig_grow_units_tag           19
+#define vxmon_RunConfig_max_units_tag            20
+#define vxmon_RunConfig_max_records_tag          21
+#define vxmon_RunConfig_stop_when_full_tag       22
 #define vxmon_Hello_cookie_tag                   1
 #define vxmon_Hello_pad_tag                      2
 #define vxmon_Start_config_tag                   1
@@ -525,6 +672,14 @@ extern "C" {
 #define vxmon_Scenario_name_tag                  1
 #define vxmon_Filter_event_tag                   1
 #define vxmon_Filter_on_tag                      2
+#define vxmon_Configure_config_tag               1
+#define vxmon_Configure_check_only_tag           2
+#define vxmon_MemoryRequest_first_tag            1
+#define vxmon_LogRequest_log_tag                 1
+#define vxmon_LogRequest_before_tag              2
+#define vxmon_LogRequest_count_tag               3
+#define vxmon_LogRequest_type_tag                4
+#define vxmon_LogRequest_partition_tag           5
 #define vxmon_Command_request_tag                1
 #define vxmon_Command_hello_tag                  2
 #define vxmon_Command_info_tag                   3
@@ -535,6 +690,41 @@ extern "C" {
 #define vxmon_Command_scenario_tag               8
 #define vxmon_Command_filter_tag                 9
 #define vxmon_Command_bye_tag                    10
+#define vxmon_Command_configure_tag              11
+#define vxmon_Command_memory_tag                 12
+#define vxmon_Command_log_tag                    13
+#define vxmon_MemoryEntry_partition_tag          1
+#define vxmon_MemoryEntry_free_tag               2
+#define vxmon_MemoryEntry_allocated_tag          3
+#define vxmon_MemoryEntry_blocks_tag             4
+#define vxmon_MemoryEntry_largest_tag            5
+#define vxmon_MemoryEntry_high_water_tag         6
+#define vxmon_MemoryPage_time_tag                1
+#define vxmon_MemoryPage_entries_tag             2
+#define vxmon_MemoryPage_next_tag                3
+#define vxmon_LogEntry_number_tag                1
+#define vxmon_LogEntry_time_tag                  2
+#define vxmon_LogEntry_boot_cycle_tag            3
+#define vxmon_LogEntry_kind_tag                  4
+#define vxmon_LogEntry_code_tag                  5
+#define vxmon_LogEntry_level_tag                 6
+#define vxmon_LogEntry_subcode_tag               7
+#define vxmon_LogEntry_address_tag               8
+#define vxmon_LogEntry_action_tag                9
+#define vxmon_LogEntry_partition_tag             10
+#define vxmon_LogEntry_task_tag                  11
+#define vxmon_LogEntry_partition_name_tag        12
+#define vxmon_LogEntry_task_name_tag             13
+#define vxmon_LogEntry_message_tag               14
+#define vxmon_LogPage_log_tag                    1
+#define vxmon_LogPage_oldest_tag                 2
+#define vxmon_LogPage_next_tag                   3
+#define vxmon_LogPage_missed_tag                 4
+#define vxmon_LogPage_generation_tag             5
+#define vxmon_LogPage_boot_cycle_tag             6
+#define vxmon_LogPage_before_tag                 7
+#define vxmon_LogPage_entries_tag                8
+#define vxmon_LogPage_unreadable_tag             9
 #define vxmon_Started_run_tag                    1
 #define vxmon_Started_time_tag                   2
 #define vxmon_Started_config_tag                 3
@@ -556,6 +746,13 @@ extern "C" {
 #define vxmon_TargetInfo_boot_tag                12
 #define vxmon_TargetInfo_time_tag                13
 #define vxmon_TargetInfo_unnamed_tag             14
+#define vxmon_TargetInfo_min_period_ms_tag       15
+#define vxmon_TargetInfo_max_period_ms_tag       16
+#define vxmon_TargetInfo_max_content_bytes_tag   17
+#define vxmon_TargetInfo_hm_log_tag              18
+#define vxmon_TargetInfo_edr_log_tag             19
+#define vxmon_TargetInfo_running_tag             20
+#define vxmon_TargetInfo_config_tag              21
 #define vxmon_Reply_request_tag                  1
 #define vxmon_Reply_result_tag                   2
 #define vxmon_Reply_text_tag                     3
@@ -563,6 +760,9 @@ extern "C" {
 #define vxmon_Reply_info_tag                     5
 #define vxmon_Reply_started_tag                  6
 #define vxmon_Reply_end_tag                      7
+#define vxmon_Reply_config_tag                   8
+#define vxmon_Reply_memory_tag                   9
+#define vxmon_Reply_log_tag                      10
 #define vxmon_Window_partition_tag               1
 #define vxmon_Window_release_point_tag           2
 #define vxmon_Window_offset_tag                  3
@@ -664,7 +864,8 @@ X(a, STATIC,   SINGULAR, UINT64,   blocks,            5) \
 X(a, STATIC,   SINGULAR, UINT64,   held,              6) \
 X(a, STATIC,   OPTIONAL, MESSAGE,  losses,            7) \
 X(a, STATIC,   SINGULAR, UINT32,   units,             8) \
-X(a, STATIC,   SINGULAR, UINT32,   units_used,        9)
+X(a, STATIC,   SINGULAR, UINT32,   units_used,        9) \
+X(a, STATIC,   SINGULAR, UINT32,   grow_failures,    10)
 #define vxmon_StreamState_CALLBACK NULL
 #define vxmon_StreamState_DEFAULT NULL
 #define vxmon_StreamState_losses_MSGTYPE vxmon_Losses
@@ -709,7 +910,19 @@ X(a, STATIC,   SINGULAR, UINT32,   high_water,        6) \
 X(a, STATIC,   SINGULAR, UINT32,   flush_ms,          7) \
 X(a, STATIC,   SINGULAR, BOOL,     one_way,           8) \
 X(a, STATIC,   SINGULAR, BOOL,     no_upload,         9) \
-X(a, STATIC,   SINGULAR, UINT64,   max_ticks,        10)
+X(a, STATIC,   SINGULAR, UINT64,   max_ticks,        10) \
+X(a, STATIC,   SINGULAR, BYTES,    hidden_partitions,  11) \
+X(a, STATIC,   SINGULAR, BYTES,    hidden_objects,   12) \
+X(a, STATIC,   SINGULAR, UENUM,    payload,          13) \
+X(a, STATIC,   SINGULAR, UINT32,   content_bytes,    14) \
+X(a, STATIC,   SINGULAR, BOOL,     fast,             15) \
+X(a, STATIC,   OPTIONAL, UINT32,   memory_ms,        16) \
+X(a, STATIC,   OPTIONAL, UINT32,   stack_ms,         17) \
+X(a, STATIC,   OPTIONAL, UINT32,   operations_ms,    18) \
+X(a, STATIC,   SINGULAR, UINT32,   grow_units,       19) \
+X(a, STATIC,   SINGULAR, UINT32,   max_units,        20) \
+X(a, STATIC,   SINGULAR, UINT64,   max_records,      21) \
+X(a, STATIC,   SINGULAR, BOOL,     stop_when_full,   22)
 #define vxmon_RunConfig_CALLBACK NULL
 #define vxmon_RunConfig_DEFAULT NULL
 
@@ -757,6 +970,27 @@ X(a, STATIC,   SINGULAR, BOOL,     on,                2)
 #define vxmon_Filter_CALLBACK NULL
 #define vxmon_Filter_DEFAULT NULL
 
+#define vxmon_Configure_FIELDLIST(X, a) \
+X(a, STATIC,   OPTIONAL, MESSAGE,  config,            1) \
+X(a, STATIC,   SINGULAR, BOOL,     check_only,        2)
+#define vxmon_Configure_CALLBACK NULL
+#define vxmon_Configure_DEFAULT NULL
+#define vxmon_Configure_config_MSGTYPE vxmon_RunConfig
+
+#define vxmon_MemoryRequest_FIELDLIST(X, a) \
+X(a, STATIC,   SINGULAR, UINT32,   first,             1)
+#define vxmon_MemoryRequest_CALLBACK NULL
+#define vxmon_MemoryRequest_DEFAULT NULL
+
+#define vxmon_LogRequest_FIELDLIST(X, a) \
+X(a, STATIC,   SINGULAR, UINT32,   log,               1) \
+X(a, STATIC,   SINGULAR, UINT64,   before,            2) \
+X(a, STATIC,   SINGULAR, UINT32,   count,             3) \
+X(a, STATIC,   OPTIONAL, UINT32,   type,              4) \
+X(a, STATIC,   OPTIONAL, UINT32,   partition,         5)
+#define vxmon_LogRequest_CALLBACK NULL
+#define vxmon_LogRequest_DEFAULT NULL
+
 #define vxmon_Bye_FIELDLIST(X, a) \
 
 #define vxmon_Bye_CALLBACK NULL
@@ -772,7 +1006,10 @@ X(a, STATIC,   ONEOF,    MESSAGE,  (body,stop,body.stop),   6) \
 X(a, STATIC,   ONEOF,    MESSAGE,  (body,trigger,body.trigger),   7) \
 X(a, STATIC,   ONEOF,    MESSAGE,  (body,scenario,body.scenario),   8) \
 X(a, STATIC,   ONEOF,    MESSAGE,  (body,filter,body.filter),   9) \
-X(a, STATIC,   ONEOF,    MESSAGE,  (body,bye,body.bye),  10)
+X(a, STATIC,   ONEOF,    MESSAGE,  (body,bye,body.bye),  10) \
+X(a, STATIC,   ONEOF,    MESSAGE,  (body,configure,body.configure),  11) \
+X(a, STATIC,   ONEOF,    MESSAGE,  (body,memory,body.memory),  12) \
+X(a, STATIC,   ONEOF,    MESSAGE,  (body,log,body.log),  13)
 #define vxmon_Command_CALLBACK NULL
 #define vxmon_Command_DEFAULT NULL
 #define vxmon_Command_body_hello_MSGTYPE vxmon_Hello
@@ -784,6 +1021,9 @@ X(a, STATIC,   ONEOF,    MESSAGE,  (body,bye,body.bye),  10)
 #define vxmon_Command_body_scenario_MSGTYPE vxmon_Scenario
 #define vxmon_Command_body_filter_MSGTYPE vxmon_Filter
 #define vxmon_Command_body_bye_MSGTYPE vxmon_Bye
+#define vxmon_Command_body_configure_MSGTYPE vxmon_Configure
+#define vxmon_Command_body_memory_MSGTYPE vxmon_MemoryRequest
+#define vxmon_Command_body_log_MSGTYPE vxmon_LogRequest
 
 #define vxmon_Reply_FIELDLIST(X, a) \
 X(a, STATIC,   SINGULAR, UINT32,   request,           1) \
@@ -792,12 +1032,68 @@ X(a, STATIC,   SINGULAR, STRING,   text,              3) \
 X(a, STATIC,   ONEOF,    FIXED64,  (body,cookie,body.cookie),   4) \
 X(a, STATIC,   ONEOF,    MESSAGE,  (body,info,body.info),   5) \
 X(a, STATIC,   ONEOF,    MESSAGE,  (body,started,body.started),   6) \
-X(a, STATIC,   ONEOF,    MESSAGE,  (body,end,body.end),   7)
+X(a, STATIC,   ONEOF,    MESSAGE,  (body,end,body.end),   7) \
+X(a, STATIC,   ONEOF,    MESSAGE,  (body,config,body.config),   8) \
+X(a, STATIC,   ONEOF,    MESSAGE,  (body,memory,body.memory),   9) \
+X(a, STATIC,   ONEOF,    MESSAGE,  (body,log,body.log),  10)
 #define vxmon_Reply_CALLBACK NULL
 #define vxmon_Reply_DEFAULT NULL
 #define vxmon_Reply_body_info_MSGTYPE vxmon_TargetInfo
 #define vxmon_Reply_body_started_MSGTYPE vxmon_Started
 #define vxmon_Reply_body_end_MSGTYPE vxmon_End
+#define vxmon_Reply_body_config_MSGTYPE vxmon_RunConfig
+#define vxmon_Reply_body_memory_MSGTYPE vxmon_MemoryPage
+#define vxmon_Reply_body_log_MSGTYPE vxmon_LogPage
+
+#define vxmon_MemoryEntry_FIELDLIST(X, a) \
+X(a, STATIC,   SINGULAR, UINT32,   partition,         1) \
+X(a, STATIC,   SINGULAR, UINT32,   free,              2) \
+X(a, STATIC,   SINGULAR, UINT32,   allocated,         3) \
+X(a, STATIC,   SINGULAR, UINT32,   blocks,            4) \
+X(a, STATIC,   SINGULAR, UINT32,   largest,           5) \
+X(a, STATIC,   SINGULAR, UINT32,   high_water,        6)
+#define vxmon_MemoryEntry_CALLBACK NULL
+#define vxmon_MemoryEntry_DEFAULT NULL
+
+#define vxmon_MemoryPage_FIELDLIST(X, a) \
+X(a, STATIC,   SINGULAR, UINT64,   time,              1) \
+X(a, STATIC,   REPEATED, MESSAGE,  entries,           2) \
+X(a, STATIC,   SINGULAR, UINT32,   next,              3)
+#define vxmon_MemoryPage_CALLBACK NULL
+#define vxmon_MemoryPage_DEFAULT NULL
+#define vxmon_MemoryPage_entries_MSGTYPE vxmon_MemoryEntry
+
+#define vxmon_LogEntry_FIELDLIST(X, a) \
+X(a, STATIC,   SINGULAR, UINT64,   number,            1) \
+X(a, STATIC,   SINGULAR, UINT64,   time,              2) \
+X(a, STATIC,   SINGULAR, UINT32,   boot_cycle,        3) \
+X(a, STATIC,   SINGULAR, UINT32,   kind,              4) \
+X(a, STATIC,   SINGULAR, UINT32,   code,              5) \
+X(a, STATIC,   SINGULAR, UINT32,   level,             6) \
+X(a, STATIC,   SINGULAR, UINT32,   subcode,           7) \
+X(a, STATIC,   SINGULAR, UINT32,   address,           8) \
+X(a, STATIC,   SINGULAR, UINT32,   action,            9) \
+X(a, STATIC,   SINGULAR, UINT32,   partition,        10) \
+X(a, STATIC,   SINGULAR, UINT32,   task,             11) \
+X(a, STATIC,   SINGULAR, STRING,   partition_name,   12) \
+X(a, STATIC,   SINGULAR, STRING,   task_name,        13) \
+X(a, STATIC,   SINGULAR, STRING,   message,          14)
+#define vxmon_LogEntry_CALLBACK NULL
+#define vxmon_LogEntry_DEFAULT NULL
+
+#define vxmon_LogPage_FIELDLIST(X, a) \
+X(a, STATIC,   SINGULAR, UINT32,   log,               1) \
+X(a, STATIC,   SINGULAR, UINT64,   oldest,            2) \
+X(a, STATIC,   SINGULAR, UINT64,   next,              3) \
+X(a, STATIC,   SINGULAR, UINT64,   missed,            4) \
+X(a, STATIC,   SINGULAR, UINT32,   generation,        5) \
+X(a, STATIC,   SINGULAR, UINT32,   boot_cycle,        6) \
+X(a, STATIC,   SINGULAR, UINT64,   before,            7) \
+X(a, STATIC,   REPEATED, MESSAGE,  entries,           8) \
+X(a, STATIC,   SINGULAR, UINT32,   unreadable,        9)
+#define vxmon_LogPage_CALLBACK NULL
+#define vxmon_LogPage_DEFAULT NULL
+#define vxmon_LogPage_entries_MSGTYPE vxmon_LogEntry
 
 #define vxmon_Started_FIELDLIST(X, a) \
 X(a, STATIC,   SINGULAR, UINT32,   run,               1) \
@@ -830,9 +1126,17 @@ X(a, STATIC,   SINGULAR, UINT32,   arena_bytes,      10) \
 X(a, STATIC,   SINGULAR, BYTES,    offered,          11) \
 X(a, STATIC,   SINGULAR, UINT32,   boot,             12) \
 X(a, STATIC,   SINGULAR, UINT64,   time,             13) \
-X(a, STATIC,   SINGULAR, UINT32,   unnamed,          14)
+X(a, STATIC,   SINGULAR, UINT32,   unnamed,          14) \
+X(a, STATIC,   SINGULAR, UINT32,   min_period_ms,    15) \
+X(a, STATIC,   SINGULAR, UINT32,   max_period_ms,    16) \
+X(a, STATIC,   SINGULAR, UINT32,   max_content_bytes,  17) \
+X(a, STATIC,   SINGULAR, BOOL,     hm_log,           18) \
+X(a, STATIC,   SINGULAR, BOOL,     edr_log,          19) \
+X(a, STATIC,   SINGULAR, BOOL,     running,          20) \
+X(a, STATIC,   OPTIONAL, MESSAGE,  config,           21)
 #define vxmon_TargetInfo_CALLBACK NULL
 #define vxmon_TargetInfo_DEFAULT NULL
+#define vxmon_TargetInfo_config_MSGTYPE vxmon_RunConfig
 
 #define vxmon_Field_FIELDLIST(X, a) \
 
@@ -948,9 +1252,16 @@ extern const pb_msgdesc_t vxmon_Stop_msg;
 extern const pb_msgdesc_t vxmon_Trigger_msg;
 extern const pb_msgdesc_t vxmon_Scenario_msg;
 extern const pb_msgdesc_t vxmon_Filter_msg;
+extern const pb_msgdesc_t vxmon_Configure_msg;
+extern const pb_msgdesc_t vxmon_MemoryRequest_msg;
+extern const pb_msgdesc_t vxmon_LogRequest_msg;
 extern const pb_msgdesc_t vxmon_Bye_msg;
 extern const pb_msgdesc_t vxmon_Command_msg;
 extern const pb_msgdesc_t vxmon_Reply_msg;
+extern const pb_msgdesc_t vxmon_MemoryEntry_msg;
+extern const pb_msgdesc_t vxmon_MemoryPage_msg;
+extern const pb_msgdesc_t vxmon_LogEntry_msg;
+extern const pb_msgdesc_t vxmon_LogPage_msg;
 extern const pb_msgdesc_t vxmon_Started_msg;
 extern const pb_msgdesc_t vxmon_End_msg;
 extern const pb_msgdesc_t vxmon_TargetInfo_msg;
@@ -987,9 +1298,16 @@ extern const pb_msgdesc_t vxmon_Table_msg;
 #define vxmon_Trigger_fields &vxmon_Trigger_msg
 #define vxmon_Scenario_fields &vxmon_Scenario_msg
 #define vxmon_Filter_fields &vxmon_Filter_msg
+#define vxmon_Configure_fields &vxmon_Configure_msg
+#define vxmon_MemoryRequest_fields &vxmon_MemoryRequest_msg
+#define vxmon_LogRequest_fields &vxmon_LogRequest_msg
 #define vxmon_Bye_fields &vxmon_Bye_msg
 #define vxmon_Command_fields &vxmon_Command_msg
 #define vxmon_Reply_fields &vxmon_Reply_msg
+#define vxmon_MemoryEntry_fields &vxmon_MemoryEntry_msg
+#define vxmon_MemoryPage_fields &vxmon_MemoryPage_msg
+#define vxmon_LogEntry_fields &vxmon_LogEntry_msg
+#define vxmon_LogPage_fields &vxmon_LogPage_msg
 #define vxmon_Started_fields &vxmon_Started_msg
 #define vxmon_End_fields &vxmon_End_msg
 #define vxmon_TargetInfo_fields &vxmon_TargetInfo_msg
@@ -1014,9 +1332,10 @@ extern const pb_msgdesc_t vxmon_Table_msg;
 #define VXMON_VXMON_PB_H_MAX_SIZE                vxmon_Ack_size
 #define vxmon_Ack_size                           3326
 #define vxmon_Bye_size                           0
-#define vxmon_Command_size                       190
+#define vxmon_Command_size                       417
+#define vxmon_Configure_size                     408
 #define vxmon_Context_size                       24
-#define vxmon_End_size                           903
+#define vxmon_End_size                           951
 #define vxmon_EnumValue_size                     0
 #define vxmon_Enumeration_size                   0
 #define vxmon_EventTable_size                    0
@@ -1027,21 +1346,27 @@ extern const pb_msgdesc_t vxmon_Table_msg;
 #define vxmon_HostHeartbeat_size                 11
 #define vxmon_InfoRequest_size                   0
 #define vxmon_LinkCounters_size                  55
+#define vxmon_LogEntry_size                      207
+#define vxmon_LogPage_size                       1748
+#define vxmon_LogRequest_size                    35
 #define vxmon_Losses_size                        33
+#define vxmon_MemoryEntry_size                   36
+#define vxmon_MemoryPage_size                    625
+#define vxmon_MemoryRequest_size                 6
 #define vxmon_ObjectEntry_size                   71
 #define vxmon_PartitionEntry_size                45
 #define vxmon_Range_size                         22
-#define vxmon_Reply_size                         1076
-#define vxmon_RunConfig_size                     178
+#define vxmon_Reply_size                         1921
+#define vxmon_RunConfig_size                     403
 #define vxmon_Scenario_size                      33
-#define vxmon_Start_size                         181
-#define vxmon_Started_size                       198
+#define vxmon_Start_size                         406
+#define vxmon_Started_size                       423
 #define vxmon_Stop_size                          0
 #define vxmon_StreamAck_size                     412
-#define vxmon_StreamState_size                   108
+#define vxmon_StreamState_size                   114
 #define vxmon_TablesRequest_size                 0
-#define vxmon_TargetHeartbeat_size               1001
-#define vxmon_TargetInfo_size                    301
+#define vxmon_TargetHeartbeat_size               1049
+#define vxmon_TargetInfo_size                    737
 #define vxmon_TaskEntry_size                     89
 #define vxmon_Trigger_size                       72
 #define vxmon_Window_size                        30
