@@ -198,3 +198,25 @@ def test_only_the_chosen_events_are_recorded(tmp_path: Path) -> None:
     assert events - {1, 2, 3, 4, 6} == {WINDOW, USER_POINT, USER_TEXT}
     # The process that records USER sees the bit and makes no call.
     assert int(done.partitions()["IO"]["user_events"]) < int(done.tasks()["io_receive"]["completions"])
+
+
+@pytest.mark.parametrize(
+    ("config", "cause"),
+    [
+        ("oneway:1,unit:128,units:4,noupload:1", "overwritten"),
+        ("oneway:1,unit:128,units:4,policy:linear,noupload:1", "full"),
+        ("oneway:1,unit:128,units:8,policy:linear", "full"),
+        ("oneway:1,datagram:512,unit:4096,flush:20,highwater:10", None),
+    ],
+)
+def test_what_does_not_arrive_is_counted_with_its_cause(tmp_path: Path, config: str, cause: str | None) -> None:
+    dump = tmp_path / "loss.pcap"
+    done = run("trace-loss", f"run={FRAMES}f {STATIC_PEER.replace('oneway:1', config)}", *NO_INPUT(dump))
+    datagrams = [decode_datagram(frame[42:]) for frame in pcap_frames(dump.read_bytes())]
+    blocks = [decode_block(datagram) for datagram in datagrams if datagram.header.channel == Channel.BLOCK]
+    monitor = {key: int(value) for key, value in done.books("monitor")[0].items()}
+    lost = {key: monitor[key] for key in ("overwritten", "full", "exhausted") if monitor[key]}
+    assert set(lost) == ({cause} if cause is not None else set())
+    assert monitor["recorded"] > 10_000
+    assert sum(block.count for block in blocks) + sum(lost.values()) == monitor["recorded"]
+    assert len({block.sequence for block in blocks}) == len(blocks) == monitor["blocks"]
