@@ -226,7 +226,7 @@ def test_show_as_json_and_csv(folder: Path) -> None:
     )
     (folder / "again.csv").write_bytes(vxmon(folder, "show", "nav.toml", "--format", "csv").stdout)
     again = vxmon(folder, "decode", "again.csv", "--message", "position", "0000afc803aabbcc")
-    assert again.stdout == b"position lat:45.0deg fix:3D\n"
+    assert again.stdout == b"position lat:45.000deg fix:3D\n"
 
 
 def test_decode(folder: Path) -> None:
@@ -235,8 +235,8 @@ def test_decode(folder: Path) -> None:
     )
     assert done.returncode == 0, done.stderr
     assert done.stdout.decode().splitlines() == [
-        "position lat:45.0deg fix:3D",
-        "position lat:100.0deg!above_range fix:1!not_in_enumeration",
+        "position lat:45.000deg fix:3D",
+        "position lat:100.000deg!above_range fix:1!not_in_enumeration",
         "position shorter:1 raw:00",
     ]
 
@@ -252,7 +252,7 @@ def test_decode_as_csv(folder: Path) -> None:
     rows = list(csv.reader(io.StringIO(done.stdout.decode())))
     assert rows == [
         ["size", "fit", "lat (deg)", "lat status", "fix", "fix status"],
-        ["8", "right", "100.0", "above range", "3D", "valid"],
+        ["8", "right", "100.000", "above range", "3D", "valid"],
         ["1", "shorter", "", "wrong size", "", "wrong size"],
     ]
 

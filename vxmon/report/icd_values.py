@@ -16,6 +16,7 @@ from vxmon.report.digits import (
     Piece,
     assemble,
     decimal,
+    fixed_digits,
     hexadecimal,
     hexadecimal_bytes,
     lookup_table,
@@ -26,6 +27,7 @@ from vxmon.report.digits import (
 __all__ = ["field_pieces", "message_lines", "value_block"]
 
 _MOST_DECIMALS: Final = 9
+_EXACT: Final = 2.0**53
 _SHORT_FLOATS: Final = {FieldType.FLOAT16: np.float16, FieldType.FLOAT32: np.float32}
 
 Block = NDArray[np.uint8]
@@ -128,7 +130,7 @@ def _numbers(field: Field, values: NDArray[Any]) -> list[Piece]:
     if values.dtype == bool:
         return [lookup_table([b"false", b"true"]).take(values.astype(np.int64))]
     if values.dtype == np.float64:
-        return [_floats(field, values)]
+        return _decimals(field, values)
     if field.display == "hex" and values.dtype == np.uint64:
         return [b"0x", *hexadecimal(values, max(4, (field.length + 15) // 16 * 4))]
     if field.display == "octal" and values.dtype == np.uint64:
@@ -143,25 +145,33 @@ def _octal(values: NDArray[np.uint64], digits: int) -> Block:
     return ((values[:, None] >> shifts & np.uint64(7)) + np.uint64(ord("0"))).astype(np.uint8)
 
 
-def _floats(field: Field, values: NDArray[np.float64]) -> Block:
-    """Shortest text that means the value; scaled ones to no more decimals than their scale has."""
-    plain = field.scale == 1 and field.offset == 0
-    if plain and field.type in _SHORT_FLOATS:
-        short: NDArray[Any] = values.astype(_SHORT_FLOATS[field.type])
-        texts = short.astype("S32")
-    elif plain:
-        texts = values.astype("S32")
-    else:
-        texts = np.round(values, _decimals(field)).astype("S32")
-    return np.frombuffer(texts.tobytes(), np.uint8).reshape(len(values), 32).copy()
+def _decimals(field: Field, values: NDArray[np.float64]) -> list[Piece]:
+    """Scaled values with as many decimals as their scale has, others as the shortest text that means them."""
+    places = _places(field)
+    if places is None or not (np.abs(values) < _EXACT / 10**places).all():
+        return [_shortest(field, values)]
+    number = np.rint(np.abs(values) * 10**places).astype(np.uint64)
+    negative = np.where((values < 0) & (number > 0), ord("-"), 0).astype(np.uint8)
+    pieces: list[Piece] = [negative, *decimal(number // np.uint64(10**places))]
+    if places:
+        pieces.append(b".")
+    for digits in (4,) * (places // 4) + ((places % 4,) if places % 4 else ()):
+        places -= digits
+        pieces += fixed_digits(number // np.uint64(10**places) % np.uint64(10**digits), digits)
+    return pieces
 
 
-def _decimals(field: Field) -> int:
-    """Return how many decimals tell the values of a scaled field apart."""
-    exponents = [-int(Decimal(repr(number)).as_tuple().exponent) for number in (field.scale, field.offset)]
-    if max(exponents) <= _MOST_DECIMALS and field.type not in (*_SHORT_FLOATS, FieldType.FLOAT64):
-        return max(0, *exponents)
-    step = abs(field.scale) * (2.0**-23 if field.type in _SHORT_FLOATS else 1.0)
-    if field.type is FieldType.FLOAT64 or step == 0:
-        return 15
-    return min(15, max(0, math.ceil(-math.log10(step)) + 1))
+def _shortest(field: Field, values: NDArray[np.float64]) -> Block:
+    short: NDArray[Any] = values.astype(_SHORT_FLOATS.get(field.type, np.float64))
+    return np.frombuffer(short.astype("S32").tobytes(), np.uint8).reshape(len(values), 32)
+
+
+def _places(field: Field) -> int | None:
+    """Return how many decimals tell the values of a scaled field apart; None for floats and finer scales."""
+    if field.type in (*_SHORT_FLOATS, FieldType.FLOAT64):
+        return None
+    exact = max(-int(Decimal(repr(number)).as_tuple().exponent) for number in (field.scale, field.offset))
+    if exact <= _MOST_DECIMALS:
+        return max(0, exact)
+    places = math.ceil(-math.log10(abs(field.scale))) + 1
+    return max(0, places) if places <= _MOST_DECIMALS else None
