@@ -206,7 +206,7 @@ def test_only_the_chosen_events_are_recorded(tmp_path: Path) -> None:
         ("oneway:1,unit:128,units:4,noupload:1", "overwritten"),
         ("oneway:1,unit:128,units:4,policy:linear,noupload:1", "full"),
         ("oneway:1,unit:128,units:8,policy:linear", "full"),
-        ("oneway:1,datagram:512,unit:4096,flush:20,highwater:10", None),
+        ("oneway:1,datagram:512,unit:1024,flush:20,highwater:10", None),
     ],
 )
 def test_what_does_not_arrive_is_counted_with_its_cause(tmp_path: Path, config: str, cause: str | None) -> None:
