@@ -9,7 +9,7 @@ from typing import Final, cast
 
 from vxmon.icd.entries import Entry
 from vxmon.icd.model import Field, FieldType, Kind429, Order, Word429
-from vxmon.icd.word429 import auxiliary_fields, bits_of
+from vxmon.icd.word429 import WORD_BITS, auxiliary_fields, bits_of
 
 __all__ = ["KEYS_429", "fields_429"]
 
@@ -48,7 +48,18 @@ def fields_429(entry: Entry, name: str, position: int, order: Order, describe: D
     made = [_part(entry.inner("part", part, "parts", i), word, encoding, describe) for i, part in enumerate(parts)]
     if not made:
         made = [_data(entry, word, encoding, describe, sdi=sdi)]
-    return [*made, *auxiliary_fields(word, sdi=sdi, place=entry.place)]
+    return [*made, *_padding(made, word, sdi=sdi), *auxiliary_fields(word, sdi=sdi, place=entry.place)]
+
+
+def _padding(made: list[Field], word: Word429, *, sdi: bool) -> list[Field]:
+    """Return the data bits that are not used; a word has them as pad bits."""
+    free = set(range(11 if sdi else 9, 30))
+    for field in made:
+        place = field.position - word.position
+        lsb = WORD_BITS - place - field.length + 1 if word.order == "big" else place + 1
+        free -= set(range(lsb, lsb + field.length))
+    pads = ((f"{word.name}.pad{bit}", bits_of(word, bit, bit)) for bit in sorted(free))
+    return [Field(name, FieldType.PADDING, *place, word.order, place=made[0].place) for name, place in pads]
 
 
 def _label(entry: Entry) -> int | None:
