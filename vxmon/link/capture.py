@@ -35,6 +35,8 @@ _STATUS_S: Final = 0.5
 # The rest of a run is waited for as long as something still arrives.
 _DRAIN_QUIET_S: Final = 4.0
 _RESTARTS: Final = 100
+# The target's own clock ends a run of so many seconds; the host's stops it when that does not happen.
+_TARGET_STOP_GRACE_S: Final = 1.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,8 +149,14 @@ class Capture:
             raise TargetError(f"{self._client.name}: no target information in the reply")
         table = self._table(info)
         events = select_events(table, info.offered, self._plan.only, self._plan.without)
-        self._config = replace(self._plan.config, events=events)
+        self._config = replace(self._plan.config, events=events, max_ticks=self._max_ticks(info))
         return info
+
+    def _max_ticks(self, info: TargetInfo) -> int:
+        """The time limit on the target's clock, so that a run is as long as was asked, free of the host's delays."""
+        ticks = round(self._plan.limits.seconds * info.clock_hz)
+        planned = self._plan.config.max_ticks
+        return min(ticks, planned) if ticks and planned else ticks or planned
 
     def _table(self, info: TargetInfo) -> EventTable:
         self._link.table = None
@@ -188,7 +196,7 @@ class Capture:
             return True
         if self._ended_by_itself():
             return True
-        if limits.seconds and time.monotonic() - self._begun >= limits.seconds:
+        if limits.seconds and time.monotonic() - self._begun >= limits.seconds + _TARGET_STOP_GRACE_S:
             return True
         if limits.events and self._events() >= limits.events:
             return True
