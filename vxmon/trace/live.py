@@ -41,11 +41,17 @@ _MOST_LOSSES: Final = 100_000
 
 @dataclass(slots=True)
 class _Waiting:
-    """A block that was received and not handed out."""
+    """A block that was received and not handed out. Records ``begin`` ... ``end - 1``; ``lost`` are all causes."""
 
     row: NDArray[np.void]
     starts: bytes
     slots: bytes
+    sequence: int = 0
+    begin: int = 0
+    end: int = 0
+    first_time: int = 0
+    last_time: int = 0
+    lost: int = 0
 
 
 @dataclass(slots=True)
@@ -57,7 +63,7 @@ class _Source:
     next: int | None = None
     waiting: dict[int, _Waiting] = field(default_factory=dict)
     gaps: list[tuple[int, int]] = field(default_factory=list)
-    last: NDArray[np.void] | None = None
+    last: _Waiting | None = None
     complete_to: int = -1
 
     def ready(self) -> list[_Waiting]:
@@ -65,7 +71,7 @@ class _Source:
         taken: list[_Waiting] = []
         while self.next is not None and self.next in self.waiting:
             block = self.waiting.pop(self.next)
-            self.complete_to = int(block.row["last_time"][0])
+            self.complete_to = block.last_time
             self.next += 1
             taken.append(block)
         return taken
@@ -150,9 +156,8 @@ class LiveTrace(Trace):
         self._scanner.rows.clear()
         self._keep_suspects()
         self._number_boots()
-        view = batch.data.data
-        for number in range(len(rows)):
-            yield from self._take_block(rows[number : number + 1], view, batch.base)
+        for block in _copy_blocks(rows, batch):
+            yield from self._take_block(block)
         for state in self._states.values():
             self._force(state)
             yield from self._hand_out(state)
@@ -170,18 +175,18 @@ class LiveTrace(Trace):
             self._suspects = np.concatenate([self._suspects, *self._scanner.suspects])[-self._window :]
             self._scanner.suspects.clear()
 
-    def _take_block(self, row: NDArray[np.void], view: memoryview, base: int) -> Iterator[Chunk]:
-        boot = self._scanner.boots[int(row["boot"][0])]
-        state = self._states.setdefault(boot.id, _BootState(boot))
-        run, sequence = int(row["run"][0]), int(row["sequence"][0])
-        if bool(row["flags"][0] & 1) != (boot.byte_order == "big") or run < state.run:
+    def _take_block(self, block: _Waiting) -> Iterator[Chunk]:
+        row = block.row[0]
+        boot = self._scanner.boots[int(row["boot"])]
+        state = self._states.get(boot.id) or self._states.setdefault(boot.id, _BootState(boot))
+        run, sequence = int(row["run"]), block.sequence
+        if bool(row["flags"] & 1) != (boot.byte_order == "big") or run < state.run:
             self.facts.counters.corrupt_blocks += 1
             return
         if run > state.run:
             yield from self._end_run(state)
             state.run = run
-        source = self._source(state, int(row["stream"][0]))
-        block = _copy(row, view, base)
+        source = self._source(state, int(row["stream"]))
         if sequence in source.waiting:
             self.facts.counters.duplicates += 1
         elif source.next is not None and sequence < source.next:
@@ -200,10 +205,10 @@ class LiveTrace(Trace):
 
     def _late(self, state: _BootState, source: _Source, block: _Waiting) -> Iterator[Chunk]:
         """A block that was given up before it came, or one that came before."""
-        if not source.fill_gap(int(block.row["sequence"][0])):
+        if not source.fill_gap(block.sequence):
             self.facts.counters.duplicates += 1
             return
-        count = int(block.row["count"][0])
+        count = block.end - block.begin
         source.figures.delivered += count
         source.figures.blocks += 1
         cause = "link" if source.figures.lost["link"] >= count else "corrupt"
@@ -219,7 +224,7 @@ class LiveTrace(Trace):
         self._stage(state)
         while sum(len(source.waiting) for source in state.sources.values()) > window:
             held = [source for source in state.sources.values() if source.waiting]
-            oldest = min(held, key=lambda s: int(s.waiting[min(s.waiting)].row["first_time"][0]))
+            oldest = min(held, key=lambda s: s.waiting[min(s.waiting)].first_time)
             oldest.skip()
             self._stage(state)
 
@@ -234,24 +239,29 @@ class LiveTrace(Trace):
 
     def _account(self, state: _BootState, source: _Source, block: _Waiting) -> None:
         """Figures of a block and of the gap before it."""
-        row, figures = block.row, source.figures
-        if source.last is None:
-            loss = account(figures.stream, row, self._suspects[:0], source.run)
+        figures, last = source.figures, source.last
+        figures.delivered += block.end - block.begin
+        figures.blocks += 1
+        figures.first_time = block.first_time if figures.first_time is None else figures.first_time
+        figures.last_time = block.last_time
+        source.last = block
+        if last is None or last.end != block.begin or last.lost != block.lost:
+            self._account_gap(state, source, last, block)
+
+    def _account_gap(self, state: _BootState, source: _Source, last: _Waiting | None, block: _Waiting) -> None:
+        figures = source.figures
+        if last is None:
+            loss = account(figures.stream, block.row, self._suspects[:0], source.run)
             figures.before_attach = loss.stream.before_attach
             losses = loss.losses[loss.gap == 0]
         else:
-            both = np.concatenate([source.last, row])
+            both = np.concatenate([last.row, block.row])
             losses = account(figures.stream, both, self._between(state.boot, both), Run(state.run)).losses
         for name in CAUSES:
             figures.lost[name] += int(losses[name].sum())
-        figures.delivered += int(row["count"][0])
-        figures.blocks += 1
-        figures.first_time = int(row["first_time"][0]) if figures.first_time is None else figures.first_time
-        figures.last_time = int(row["last_time"][0])
-        source.last = row
         if len(losses):
             self._keep_losses(state, losses)
-            row["room"] = len(state.losses)
+            block.row["room"] = len(state.losses)
 
     def _between(self, boot: Boot, rows: NDArray[np.void]) -> NDArray[np.void]:
         """Damaged blocks that lie between two."""
@@ -277,9 +287,10 @@ class LiveTrace(Trace):
         if (not state.staged and not state.rest) or (not everything and self._names_may_come(state)):
             return
         horizon = None if everything else self._horizon(state)
-        rows = np.concatenate([block.row for block in state.staged]) if state.staged else None
         parts = state.rest
-        if rows is not None:
+        if state.staged:
+            # Not by numpy, which compares the fields of all arrays that it joins.
+            rows = np.frombuffer(b"".join(block.row.data for block in state.staged), BLOCK_ROW)
             order = np.lexsort((rows["sequence"], rows["stream"], rows["first_time"])).tolist()
             starts = b"".join(state.staged[i].starts for i in order)
             slots = b"".join(state.staged[i].slots for i in order)
@@ -346,7 +357,7 @@ class LiveTrace(Trace):
     def _end_stream(self, state: _BootState, source: _Source) -> None:
         """Account for what is missing behind the last block."""
         figures, run = source.figures, source.run
-        rows = source.last if source.last is not None else np.zeros(0, BLOCK_ROW)
+        rows = source.last.row if source.last is not None else np.zeros(0, BLOCK_ROW)
         tail = Run(run.number, run.started, run.ended, states=run.states, finals=run.finals, last_heard=run.last_heard)
         if source.last is None:
             tail.seen_from_start, tail.first_states = run.seen_from_start, run.first_states
@@ -372,11 +383,21 @@ class LiveTrace(Trace):
             self.facts.problems.append(f"{self.facts.late} records came too late to be shown in order")
 
 
-def _copy(row: NDArray[np.void], view: memoryview, base: int) -> _Waiting:
-    """A block apart from the batch it came in."""
-    at, slots = int(row["slots_at"][0]) - base, int(row["slots"][0])
-    start = at - int(row["starts_back"][0])
-    return _Waiting(row.copy(), bytes(view[start : start + (slots + 7 >> 3)]), bytes(view[at : at + 8 * slots]))
+def _copy_blocks(rows: NDArray[np.void], batch: Batch) -> Iterator[_Waiting]:
+    """Blocks apart from the batch they came in."""
+    view = batch.data.data
+    slots_at = rows["slots_at"] - batch.base
+    sizes = rows["slots"].astype(np.int64)
+    starts_at = slots_at - rows["starts_back"]
+    lost = rows["overwritten"] + rows["full"] + rows["exhausted"]
+    columns = (
+        starts_at, starts_at + (sizes + 7 >> 3), slots_at, slots_at + 8 * sizes, rows["sequence"], rows["first_index"],
+        rows["first_index"] + rows["count"], rows["first_time"], rows["last_time"], lost,
+    )  # fmt: skip
+    raw, size = rows.tobytes(), rows.itemsize
+    for number, (a, b, c, d, *numbers) in enumerate(zip(*(column.tolist() for column in columns), strict=True)):
+        row = np.frombuffer(bytearray(raw[number * size : (number + 1) * size]), BLOCK_ROW)
+        yield _Waiting(row, bytes(view[a:b]), bytes(view[c:d]), *numbers)
 
 
 def _loss_block(loss: np.void, number: int) -> _Waiting:
