@@ -125,15 +125,23 @@ def whole_frame(rec: Recording, at: int, number: int) -> None:
     """A frame with 3 us from the nominal start of a window to the partition switch and 5 more to the task switch."""
     rec.rows(
         [
-            (at + 1, *frame(at, number)), (at + 2, "WINDOW", 0), (at + 3, "PARTITION_SWITCH", A),
-            (at + 4, *release(WORK, at, number + 1, at + 350)), (at + 8, *switch(WORK, WINDOW_END, MOS)),
-            (at + 108, *complete(WORK, number + 1)), (at + 110, *switch(A_IDLE, BLOCKED, WORK)),
-            (at + 402, "WINDOW", 1), (at + 403, "PARTITION_SWITCH", B),
-            (at + 404, *release(OTHER, at + 400, number + 1, at + 800)), (at + 408, *switch(OTHER, WINDOW_END, A_IDLE)),
-            (at + 606, *complete(OTHER, number + 1)), (at + 608, *switch(B_IDLE, BLOCKED, OTHER)),
-            (at + 802, "WINDOW", 2), (at + 803, "PARTITION_SWITCH", MODULE),
+            (at + 1, *frame(at, number)),
+            (at + 2, "WINDOW", 0),
+            (at + 3, "PARTITION_SWITCH", A),
+            (at + 4, *release(WORK, at, number + 1, at + 350)),
+            (at + 8, *switch(WORK, WINDOW_END, MOS)),
+            (at + 108, *complete(WORK, number + 1)),
+            (at + 110, *switch(A_IDLE, BLOCKED, WORK)),
+            (at + 402, "WINDOW", 1),
+            (at + 403, "PARTITION_SWITCH", B),
+            (at + 404, *release(OTHER, at + 400, number + 1, at + 800)),
+            (at + 408, *switch(OTHER, WINDOW_END, A_IDLE)),
+            (at + 606, *complete(OTHER, number + 1)),
+            (at + 608, *switch(B_IDLE, BLOCKED, OTHER)),
+            (at + 802, "WINDOW", 2),
+            (at + 803, "PARTITION_SWITCH", MODULE),
             (at + 808, *switch(MOS, WINDOW_END, B_IDLE)),
-        ]  # fmt: skip
+        ]
     )
 
 
@@ -209,11 +217,15 @@ def test_an_interval_across_a_loss_is_unknown(tmp_path: Path) -> None:
     rec = recording(block_records=2)
     rec.rows(
         [
-            (100, *start()), (200, "PARTITION_SWITCH", A),
-            (200, *switch(WORK)), (260, "USER_POINT", 1),
-            (300, *switch(LOW, PREEMPTED, WORK)), (340, *switch(WORK, BLOCKED, LOW)),
-            (400, "USER_POINT", 2), (450, "STOP", 0),
-        ]  # fmt: skip
+            (100, *start()),
+            (200, "PARTITION_SWITCH", A),
+            (200, *switch(WORK)),
+            (260, "USER_POINT", 1),
+            (300, *switch(LOW, PREEMPTED, WORK)),
+            (340, *switch(WORK, BLOCKED, LOW)),
+            (400, "USER_POINT", 2),
+            (450, "STOP", 0),
+        ]
     )
     # Without the third block nothing is known between 260 and 400. WORK: 200..260 and, by the head of the fourth
     # block, 400..450: 60 + 50 = 110; the truth is 110 + 40 + 60 = 210. Unknown: 400 - 260 = 140.
@@ -233,9 +245,12 @@ def test_the_low_half_of_the_clock_wraps(tmp_path: Path) -> None:
     rec = recording()
     rec.rows(
         [
-            (at, *start()), (at + 10, *switch(WORK)), (at + 100, *switch(MOS, BLOCKED, WORK)),
-            (at + 130, *switch(WORK)), (at + 170, "STOP", 0),
-        ]  # fmt: skip
+            (at, *start()),
+            (at + 10, *switch(WORK)),
+            (at + 100, *switch(MOS, BLOCKED, WORK)),
+            (at + 130, *switch(WORK)),
+            (at + 170, "STOP", 0),
+        ]
     )
     boot = analyzed(rec, tmp_path)
     # 10..100, across the wrap at 50, and 130..170: 90 + 40
@@ -248,9 +263,13 @@ def test_nested_interrupts_are_of_which_and_not_subtracted(tmp_path: Path) -> No
     rec.rows(
         [
             # In WORK: 20..30 with another inside, 22..25; in A_IDLE: 200..215.
-            (1020, "INT_ENTR", 1), (1022, "INT_ENTR", 2), (1025, "INT_EXIT", 2), (1030, "INT_EXIT", 1),
-            (1200, "INT_ENTR", 1), (1215, "INT_EXIT", 1),
-        ]  # fmt: skip
+            (1020, "INT_ENTR", 1),
+            (1022, "INT_ENTR", 2),
+            (1025, "INT_EXIT", 2),
+            (1030, "INT_EXIT", 1),
+            (1200, "INT_ENTR", 1),
+            (1215, "INT_EXIT", 1),
+        ]
     )
     rec.records.sort(key=lambda r: r.time)
     boot = analyzed(rec, tmp_path)
@@ -287,9 +306,14 @@ def test_a_reused_os_handle_is_another_task(tmp_path: Path) -> None:
     rec.tasks = (*TASKS, TaskEntry(6, A, "OLD", handle=0x1234, deleted=True), TaskEntry(7, A, "NEW", handle=0x1234))
     rec.rows(
         [
-            (100, *start()), (110, *switch(6)), (150, *switch(MOS, ENDED, 6)), (160, "TASK_DELETE", 6, {"handle": 0x1234}),
-            (170, "TASK_CREATE", 7, {"partition": A, "handle": 0x1234}), (180, *switch(7)), (200, "STOP", 0),
-        ]  # fmt: skip
+            (100, *start()),
+            (110, *switch(6)),
+            (150, *switch(MOS, ENDED, 6)),
+            (160, "TASK_DELETE", 6, {"handle": 0x1234}),
+            (170, "TASK_CREATE", 7, {"partition": A, "handle": 0x1234}),
+            (180, *switch(7)),
+            (200, "STOP", 0),
+        ]
     )
     boot = analyzed(rec, tmp_path)
     assert certain(task(boot, 6).total) == 40
@@ -300,10 +324,15 @@ def test_a_wake_before_the_switch_at_the_same_instant(tmp_path: Path) -> None:
     rec = recording()
     rec.rows(
         [
-            (100, *start()), (200, *release(WORK, 200, 1)), (200, *switch(WORK)), (200, *switch(LOW, PREEMPTED, WORK)),
-            (200, *switch(WORK, BLOCKED, LOW)), (240, *complete(WORK, 1)), (240, *switch(MOS, BLOCKED, WORK)),
+            (100, *start()),
+            (200, *release(WORK, 200, 1)),
+            (200, *switch(WORK)),
+            (200, *switch(LOW, PREEMPTED, WORK)),
+            (200, *switch(WORK, BLOCKED, LOW)),
+            (240, *complete(WORK, 1)),
+            (240, *switch(MOS, BLOCKED, WORK)),
             (300, "STOP", 0),
-        ]  # fmt: skip
+        ]
     )
     boot = analyzed(rec, tmp_path)
     # Two empty intervals at 200; WORK runs 200..240.
@@ -317,12 +346,21 @@ def test_a_preemption_is_inside_one_partition_and_the_end_of_a_window_is_none(tm
     rec = recording()
     rec.rows(
         [
-            (100, *start()), (110, "PARTITION_SWITCH", A), (110, *release(LOW, 100, 1)), (110, *switch(LOW)),
-            (150, *release(WORK, 150, 1)), (150, *switch(WORK, PREEMPTED, LOW)), (180, *complete(WORK, 1)),
-            (180, *switch(LOW, BLOCKED, WORK)), (200, "PARTITION_SWITCH", B), (200, *switch(OTHER, WINDOW_END, LOW)),
-            (300, "PARTITION_SWITCH", A), (300, *switch(LOW, WINDOW_END, OTHER)), (325, *complete(LOW, 1)),
+            (100, *start()),
+            (110, "PARTITION_SWITCH", A),
+            (110, *release(LOW, 100, 1)),
+            (110, *switch(LOW)),
+            (150, *release(WORK, 150, 1)),
+            (150, *switch(WORK, PREEMPTED, LOW)),
+            (180, *complete(WORK, 1)),
+            (180, *switch(LOW, BLOCKED, WORK)),
+            (200, "PARTITION_SWITCH", B),
+            (200, *switch(OTHER, WINDOW_END, LOW)),
+            (300, "PARTITION_SWITCH", A),
+            (300, *switch(LOW, WINDOW_END, OTHER)),
+            (325, *complete(LOW, 1)),
             (330, "STOP", 0),
-        ]  # fmt: skip
+        ]
     )
     low = task(analyzed(rec, tmp_path), LOW)
     assert certain(low.preemptions) == 1
@@ -337,16 +375,22 @@ def test_deadlines_met_missed_moved_and_passed_without_completion(tmp_path: Path
         [
             (0, *start()),
             # 1: in time. 2: late by 1. 3: at the deadline is in time.
-            (100, *release(WORK, 100, 1, 150)), (140, *complete(WORK, 1)),
-            (200, *release(WORK, 200, 2, 250)), (251, *complete(WORK, 2)),
-            (300, *release(WORK, 300, 3, 350)), (350, *complete(WORK, 3)),
+            (100, *release(WORK, 100, 1, 150)),
+            (140, *complete(WORK, 1)),
+            (200, *release(WORK, 200, 2, 250)),
+            (251, *complete(WORK, 2)),
+            (300, *release(WORK, 300, 3, 350)),
+            (350, *complete(WORK, 3)),
             # 4: the deadline was moved from 450 to 480 before it passed.
-            (400, *release(WORK, 400, 4, 450)), (440, "DEADLINE", WORK, {"deadline": 480, "kind": 0, "activation": 4}),
+            (400, *release(WORK, 400, 4, 450)),
+            (440, "DEADLINE", WORK, {"deadline": 480, "kind": 0, "activation": 4}),
             (470, *complete(WORK, 4)),
             # LOW: stopped before its deadline; then not complete at 660, when it had passed at 650.
-            (500, *release(LOW, 500, 1, 560)), (530, "TASK_STATE", LOW, {"state": 0, "previous": 1}),
-            (600, *release(LOW, 600, 2, 650)), (660, "STOP", 0),
-        ]  # fmt: skip
+            (500, *release(LOW, 500, 1, 560)),
+            (530, "TASK_STATE", LOW, {"state": 0, "previous": 1}),
+            (600, *release(LOW, 600, 2, 650)),
+            (660, "STOP", 0),
+        ]
     )
     boot = analyzed(rec, tmp_path)
     assert certain(task(boot, WORK).deadline_misses) == 1
@@ -359,9 +403,15 @@ def test_a_stream_that_is_joined_late_begins_with_what_its_block_says(tmp_path: 
     rec = recording(block_records=2, start_seen=False)
     rec.rows(
         [
-            (100, *start()), (110, "PARTITION_SWITCH", A), (110, *switch(WORK)), (120, "USER_POINT", 1),
-            (150, "USER_POINT", 2), (180, *switch(MOS, BLOCKED, WORK)), (190, "USER_POINT", 3), (200, "STOP", 0),
-        ]  # fmt: skip
+            (100, *start()),
+            (110, "PARTITION_SWITCH", A),
+            (110, *switch(WORK)),
+            (120, "USER_POINT", 1),
+            (150, "USER_POINT", 2),
+            (180, *switch(MOS, BLOCKED, WORK)),
+            (190, "USER_POINT", 3),
+            (200, "STOP", 0),
+        ]
     )
     boot = analyzed(rec, tmp_path, drop=(0, 1))
     # The first block that is there begins at 150 with WORK running: 150..180. Nothing of it is lost; it was before.
@@ -405,10 +455,16 @@ def test_two_windows_of_one_partition_in_a_row(tmp_path: Path) -> None:
     rec = recording(schedule=Schedule(0, 400, (Window(A, True, 0, 100), Window(A, False, 100, 300))))
     rec.rows(
         [
-            (0, *start(A, 1, A_IDLE)), (401, *frame(400, 1)), (402, "WINDOW", 0), (410, *switch(WORK, PREEMPTED, A_IDLE)),
-            (502, "WINDOW", 1), (550, *switch(A_IDLE, BLOCKED, WORK)), (801, *frame(800, 2)), (802, "WINDOW", 0),
+            (0, *start(A, 1, A_IDLE)),
+            (401, *frame(400, 1)),
+            (402, "WINDOW", 0),
+            (410, *switch(WORK, PREEMPTED, A_IDLE)),
+            (502, "WINDOW", 1),
+            (550, *switch(A_IDLE, BLOCKED, WORK)),
+            (801, *frame(800, 2)),
+            (802, "WINDOW", 0),
             (1000, "STOP", 0),
-        ]  # fmt: skip
+        ]
     )
     boot = analyzed(rec, tmp_path)
     # [400,500): idle 400..410 = 10, WORK 90. [500,800): WORK 50, idle 250. [800,900): all idle. Nobody starts late.
@@ -450,9 +506,14 @@ def test_a_switch_event_filtered_for_a_while_leaves_a_range(tmp_path: Path) -> N
     rec = recording()
     rec.rows(
         [
-            (100, *start()), (110, *switch(WORK)), (150, "FILTER", 64, {"state": 0}), (190, "FILTER", 64, {"state": 1}),
-            (200, *switch(LOW, BLOCKED, WORK)), (230, *switch(MOS, BLOCKED, LOW)), (300, "STOP", 0),
-        ]  # fmt: skip
+            (100, *start()),
+            (110, *switch(WORK)),
+            (150, "FILTER", 64, {"state": 0}),
+            (190, "FILTER", 64, {"state": 1}),
+            (200, *switch(LOW, BLOCKED, WORK)),
+            (230, *switch(MOS, BLOCKED, LOW)),
+            (300, "STOP", 0),
+        ]
     )
     boot = analyzed(rec, tmp_path)
     # From 150 to the next switch at 200 nobody says who runs. WORK: 40 and up to 50 more.

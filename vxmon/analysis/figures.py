@@ -275,101 +275,125 @@ class Range:
     extra: int = 0
     unbounded: bool = False
     _bounds: tuple[Statistic, Statistic] | None = None
+    _extra_total: int = 0
+    _extra_most: int = 0
+    _extra_least: int = 0
+    _ends: tuple[Statistic, Statistic] | None = None
 
     @property
     def certain(self) -> bool:
         """True while all values are known."""
-        return self._bounds is None
+        return self._bounds is None and not self.extra
 
     @property
-    def low(self) -> Statistic:
-        """The statistic of the lower bounds."""
-        return self.sure if self._bounds is None else self._bounds[0]
-
-    @property
-    def high(self) -> Statistic:
-        """The statistic of the upper bounds."""
-        return self.sure if self._bounds is None else self._bounds[1]
+    def n(self) -> int:
+        """Observations that were, whether their values are known or not."""
+        return self.sure.count if self._bounds is None else self._bounds[0].count
 
     def add(self, low: Ints, high: Ints | None = None, numbers: Ints | None = None, times: Ints | None = None) -> None:
         """Take values; ``high`` where the upper bounds may be others."""
+        self._ends = None
         known = np.ones(len(low), bool) if high is None else low == high
-        if not known.all():
-            self._doubt()
+        if not known.all() and self._bounds is None:
+            self._bounds = (self.sure.copy(), self.sure.copy())
         if self._bounds is not None:
             self._bounds[0].add(low, numbers, times)
             self._bounds[1].add(low if high is None else high, numbers, times)
-        self.sure.add(low[known], None if numbers is None else numbers[known], None if times is None else times[known])
+        if known.all():
+            self.sure.add(low, numbers, times)
+        else:
+            self.sure.add(
+                low[known], None if numbers is None else numbers[known], None if times is None else times[known]
+            )
 
     def add_extra(self, count: int, low: int, high: int | None) -> None:
         """Take observations that may have been, each within bounds; ``high`` None: without upper bound."""
         if count <= 0:
             return
-        below, above = self._doubt()
-        self.extra += count
+        self._ends = None
         self.unbounded |= high is None
-        below.add_equal(count, low)
-        above.add_equal(count, low if high is None else high)
+        most = low if high is None else high
+        self._extra_most = most if not self.extra else max(self._extra_most, most)
+        self._extra_least = low if not self.extra else min(self._extra_least, low)
+        self._extra_total += count * most
+        self.extra += count
 
     def merge(self, other: Range) -> None:
         """Take all that another range holds."""
-        if other._bounds is not None:
-            self._doubt()
-        if self._bounds is not None:
-            self._bounds[0].merge(other.low)
-            self._bounds[1].merge(other.high)
+        self._ends = None
+        if self._bounds is not None or other._bounds is not None:
+            mine = self._bounds or (self.sure.copy(), self.sure.copy())
+            for own, theirs in zip(mine, other._bounds or (other.sure, other.sure), strict=True):
+                own.merge(theirs)
+            self._bounds = mine
         self.sure.merge(other.sure)
-        self.extra += other.extra
-        self.unbounded |= other.unbounded
+        if other.extra:
+            self.unbounded |= other.unbounded
+            self._extra_most = max(self._extra_most, other._extra_most) if self.extra else other._extra_most
+            self._extra_least = min(self._extra_least, other._extra_least) if self.extra else other._extra_least
+            self._extra_total += other._extra_total
+            self.extra += other.extra
 
-    def _doubt(self) -> tuple[Statistic, Statistic]:
-        if self._bounds is None:
-            self._bounds = (self.sure.copy(), self.sure.copy())
-        return self._bounds
+    def ends(self) -> tuple[Statistic, Statistic]:
+        """Statistics that are as low and as high as the truth can be.
+
+        An extra observation counts at the lower end of everything in the one and at the upper end in the other:
+        where it never was, the truth lies between.
+        """
+        if self._ends is None:
+            low, high = self._bounds or (self.sure, self.sure)
+            if self.extra:
+                low, high = low.copy(), high.copy()
+                least, most = low.least, high.most
+                low.add_equal(self.extra, self._extra_least if least is None else min(self._extra_least, least.value))
+                high.add_equal(self.extra, self._extra_most if most is None else max(self._extra_most, most.value))
+            self._ends = (low, high)
+        return self._ends
 
     # ------------------------------------------------------------ figures
 
-    @property
-    def n(self) -> int:
-        """Observations that were, whether their values are known or not."""
-        return self.low.count - self.extra
-
     def count(self) -> Figure:
         """How many observations."""
-        return Figure(self.n, self.n, self.low.count, self.n)
+        return Figure(self.n, self.n, self.n + self.extra, self.n)
 
     def total(self) -> Figure:
         """The sum; what is known of it, and what it may be."""
-        hi = None if self.unbounded else self.high.total
-        return Figure(self.low.total, self.low.total, hi, self.n)
+        low, high = (statistic.total for statistic in self._bounds or (self.sure, self.sure))
+        low += min(self._extra_least, 0) * self.extra
+        return Figure(low, low, None if self.unbounded else high + max(self._extra_total, 0), self.n)
 
     def mean(self) -> Figure:
         """The mean, rounded down."""
-        return self._figure(self.sure.mean, self.low.mean, _up(self.high.mean, self.certain))
+        low, high = self.ends()
+        most = high.mean if high.mean is None or self.certain else high.mean + 1
+        return self._figure(self.sure.mean, low.mean, most)
 
     def least(self) -> Figure:
         """The minimum."""
-        return self._figure(_value(self.sure.least), _value(self.low.least), _value(self.high.least))
+        low, high = self.ends()
+        return self._figure(_value(self.sure.least), _value(low.least), _value(high.least))
 
     def most(self) -> Figure:
         """The maximum."""
-        return self._figure(_value(self.sure.most), _value(self.low.most), _value(self.high.most))
+        low, high = self.ends()
+        return self._figure(_value(self.sure.most), _value(low.most), _value(high.most))
 
     def percentile(self, thousandths: int, *, high_is_bad: bool) -> Figure:
         """A percentile; ``value`` is the pessimistic edge where it is estimated from a histogram."""
-        bounds = (
-            self.sure.percentile(thousandths),
-            self.low.percentile(thousandths),
-            self.high.percentile(thousandths),
-        )
-        sure, low, high = bounds
-        status = MEASURED if self.low.exact else ESTIMATED
-        value = None if sure is None else sure[1 if high_is_bad else 0]
-        return self._figure(value, None if low is None else low[0], None if high is None else high[1], status)
+        low, high = self.ends()
+        known, lower, upper = (statistic.percentile(thousandths) for statistic in (self.sure, low, high))
+        status = MEASURED if low.exact and high.exact else ESTIMATED
+        value = None if known is None else known[1 if high_is_bad else 0]
+        return self._figure(value, None if lower is None else lower[0], None if upper is None else upper[1], status)
+
+    def worst(self, *, high_is_bad: bool) -> Extreme | None:
+        """The known observation at the bad end; of those in doubt the bound at that end counts."""
+        low, high = self._bounds or (self.sure, self.sure)
+        return high.most if high_is_bad else low.least
 
     def _figure(self, value: int | None, lo: int | None, hi: int | None, status: Status = MEASURED) -> Figure:
         """What is known, moved between the bounds where they say that the unknown observations change it."""
-        if not self.low.count or lo is None or hi is None:
+        if lo is None or hi is None:
             return Figure(None, None, None, 0)
         if value is not None:
             value = max(lo, value if self.unbounded else min(value, hi))
@@ -378,8 +402,3 @@ class Range:
 
 def _value(extreme: Extreme | None) -> int | None:
     return None if extreme is None else extreme.value
-
-
-def _up(mean: int | None, certain: bool) -> int | None:
-    """Upper bound of a mean that was rounded down."""
-    return mean if mean is None or certain else mean + 1

@@ -72,13 +72,15 @@ class FrameTrack:
     """Makes occurrences of frames.
 
     A frame whose record is missing is put back when the frames around it say exactly where it was: same schedule,
-    and the distance is that of the frame numbers. ``covered`` is the instant up to which windows are known.
+    and the distance is that of the frame numbers. ``covered`` is the instant up to which windows are known;
+    ``regions`` are the stretches (from, to) in front of frames in which they are not, from None: since the begin.
     """
 
     schedules: Mapping[int, Schedule]
     covered: int | None = None
     irregular: int = 0
     unknown_schedules: set[int] = field(default_factory=set)
+    regions: list[tuple[int | None, int]] = field(default_factory=list)
     _plans: dict[int, _Plan] = field(default_factory=dict)
     _last: tuple[int, int, int] | None = None
 
@@ -143,6 +145,8 @@ class FrameTrack:
         )
         if self.covered is not None:
             made = made.take(made.start >= self.covered)
+        if self.covered is None or int(start[0]) > self.covered:
+            self.regions.append((self.covered, int(start[0])))
         end = int(start[-1]) + plan.major
         self.covered = end if self.covered is None else max(self.covered, end)
         return made

@@ -147,19 +147,22 @@ class Unknown:
 
 @dataclass(slots=True)
 class Windows:
-    """Accounts for the window occurrences of one stream.
+    """Accounts for the window occurrences of one stream; ``losses`` are the (start, end) of what it lost, in order.
 
     ``hidden`` counts, by place, occurrences of which the session cannot even say whether they were (an upper bound).
+    ``regions`` counts the stretches in which such may have been.
     ``edges`` counts occurrences that the begin or end of recording cut.
     """
 
     schedules: Mapping[int, Schedule]
     people: People
+    losses: tuple[Ints, Ints]
     track: FrameTrack = field(init=False)
     places: list[WindowPlace] = field(init=False)
     unknown_tasks: Unknown = field(default_factory=Unknown)
     unknown_partitions: Unknown = field(default_factory=Unknown)
     hidden: dict[int, int] = field(default_factory=dict)
+    regions: int = 0
     edges: int = 0
     uncovered: int = 0
     _owner: Ints = field(init=False)
@@ -167,9 +170,8 @@ class Windows:
     _last_place: int = -1
     _last_end: int = 0
     _waiting: list[Segments] = field(default_factory=list)
-    _region: tuple[int, bool] | None = None
     _seen_from: int | None = None
-    _hidden_before: int = -1
+    _seen_to: int = 0
 
     def __post_init__(self) -> None:
         self.track = FrameTrack(self.schedules)
@@ -179,7 +181,11 @@ class Windows:
 
     def feed(self, segments: list[Segments], frames: FrameRows) -> WindowTable:
         """Take what one chunk added; returns the occurrences that are over."""
+        if segments:
+            self._seen_from = int(segments[0].start[0]) if self._seen_from is None else self._seen_from
+            self._seen_to = int(segments[-1].end[-1])
         self._plan(self.track.add(frames))
+        self._note_hidden()
         self._waiting += segments
         covered = self.track.covered
         ready = [] if covered is None else self._split(covered)
@@ -189,6 +195,7 @@ class Windows:
     def finish(self) -> WindowTable:
         """Take the rest; occurrences that are not over are edges."""
         ready, self._waiting = self._waiting, []
+        self._hide_behind(self._seen_to)
         return self._account(Segments.join(ready), last=True) if ready else self._done(len(self._open.occurrences))
 
     # ------------------------------------------------------------ what can be accounted for now
@@ -232,10 +239,8 @@ class Windows:
     def _account(self, segments: Segments, *, last: bool) -> WindowTable:
         state = self._open
         piece = _pieces(segments, state.occurrences)
-        self._seen_from = int(piece.start[0]) if self._seen_from is None else self._seen_from
         inside = piece.occurrence >= 0
         self._note_unknown(piece, inside)
-        self._note_hidden(piece, inside, last=last, end=int(segments.end[-1]))
         if inside.any():
             self._sum(piece.take(inside), state)
         over = (
@@ -319,39 +324,37 @@ class Windows:
         owner = int(self._owner[self._open.occurrences.place[number]])
         return owner, int(self._owner[after]) if after >= 0 else None
 
-    def _note_hidden(self, piece: _Pieces, inside: NDArray[np.bool_], *, last: bool, end: int) -> None:
-        """A stretch without windows in which something is unknown may have had frames; count how many at most."""
-        lost = (piece.task == UNKNOWN) & (piece.partition == UNKNOWN) & (piece.depth == UNKNOWN)
-        for time in piece.start[~inside & lost].tolist():
-            self._region = self._region or (time, time == self._seen_from)
-            self._hide_before()
-        self._hide_before()
-        if last and self._region is not None:
-            self._hide_behind(end)
+    def _note_hidden(self) -> None:
+        """A stretch without windows in which records were lost may have had frames; count how many at most."""
+        for begin, end in self.track.regions:
+            first = self._seen_from if begin is None else begin
+            lost = self._first_loss(first, end)
+            if first is not None and lost is not None:
+                self._hide_before(max(lost, first), end, at_edge=begin is None and lost <= first)
+        self.track.regions.clear()
 
-    def _hide_before(self) -> None:
-        """Frames may have been between the begin of the region and the next window that is known."""
-        occurrences = self._open.occurrences
-        if self._region is None or not len(occurrences) or int(occurrences.start[-1]) < self._region[0]:
-            return
-        time, at_edge = self._region
-        self._region = None
-        following = int(np.searchsorted(occurrences.start, time))
-        if int(occurrences.start[following]) == self._hidden_before:
-            return
-        self._hidden_before = int(occurrences.start[following])
-        frame_start = self._hidden_before - self.places[int(occurrences.place[following])].offset
+    def _first_loss(self, begin: int | None, end: int) -> int | None:
+        """Begin of the first loss that touches a stretch."""
+        start, stop = self.losses
+        at = 0 if begin is None else int(np.searchsorted(stop, begin, "left"))
+        return int(start[at]) if at < len(start) and int(start[at]) <= end else None
+
+    def _hide_before(self, time: int, frame_start: int, *, at_edge: bool) -> None:
+        """Frames may have been between the first loss of a stretch and the next frame that is known."""
+        self.regions += 1
         for place, window in enumerate(self.places):
             most = (frame_start + window.offset - time) // max(window.major_frame, 1) + (not at_edge)
             self.hidden[place] = self.hidden.get(place, 0) + max(most, 0)
 
     def _hide_behind(self, end: int) -> None:
         """Frames may have been between the last window that is known and the end."""
-        time, _ = self._region or (end, True)
-        self._region = None
         covered = self.track.covered
+        lost = self._first_loss(covered, end)
+        if lost is None:
+            return
+        self.regions += 1
         for place, window in enumerate(self.places):
-            begin = time - window.major_frame if covered is None or len(self.schedules) > 1 else covered
+            begin = lost - window.major_frame if covered is None or len(self.schedules) > 1 else covered
             room = end - begin - (window.offset + window.duration if covered is not None else 0)
             most = room // max(window.major_frame, 1) + 1
             self.hidden[place] = self.hidden.get(place, 0) + max(most, 0)

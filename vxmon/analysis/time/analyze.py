@@ -118,6 +118,7 @@ class BootBooks:
         self.counts: Ints = np.zeros(LOSS_ID + 1, np.int64)
         self._own_losses = facts.losses[facts.losses["boot"] == boot.number]
         self._periodic = _periodic(boot)
+        self._gaps = _union(*_spans(self._own_losses))
 
     def feed(self, chunk: Chunk, states: States) -> None:
         """Take a chunk."""
@@ -142,7 +143,7 @@ class BootBooks:
         self.tasks.clock.end_chunk(rest)
         self._sum(rest)
         end = max((sums.end for sums in self.streams.values()), default=0)
-        self.tasks.finish(end)
+        self.tasks.finish(end, self.boot.names.tasks)
         nothing = np.zeros(0, np.int64)
         for segments in rest:
             self._books(segments.stream).feed([segments], _no_frames(), nothing, (nothing, nothing))
@@ -192,11 +193,14 @@ class BootBooks:
     def _books(self, stream: int) -> WindowBooks:
         if stream not in self.windows:
             own = self._own_losses[self._own_losses["stream"] == stream]
-            own = own[np.argsort(own["end"], kind="stable")]
-            end = own["end"].astype(np.int64)
-            start = np.where(own["start"] < 0, end, own["start"]).astype(np.int64)
             self.windows[stream] = WindowBooks(
-                self.schedules, self.people, (start, end), int(own["records"].sum()), {}, self.request.per_frame
+                self.schedules,
+                self.people,
+                _spans(own),
+                int(own["records"].sum()),
+                _recorded(self.boot, stream),
+                {},
+                self.request.per_frame,
             )
         return self.windows[stream]
 
@@ -207,7 +211,7 @@ class BootBooks:
             if self.request.cpus and stream not in self.request.cpus:
                 continue
             books = self._books(stream)
-            _add_modes(books.modes, modes, signs, self.boot)
+            self._add_modes(books.modes, modes, signs)
             own = columns.stream == stream
             window = np.flatnonzero(own & (columns.id == EventId.WINDOW))
             frames = frame_rows(columns, self.reader, stream)
@@ -216,10 +220,24 @@ class BootBooks:
             books.feed(mine, frames, times, (columns.time[window], columns.arg[window].astype(np.int64)))
 
     def _signs(self, columns: Columns) -> dict[int, Ints]:
-        """By partition, when its periodic processes were released."""
-        which = np.flatnonzero(columns.id == EventId.RELEASE)
-        owner = self._periodic[columns.arg[which]]
-        return {p: columns.time[which[owner == p]] for p in np.unique(owner[owner != UNKNOWN]).tolist()}
+        """By partition, when its periodic processes were released or any process completed."""
+        released = np.flatnonzero(columns.id == EventId.RELEASE)
+        completed = np.flatnonzero(columns.id == EventId.COMPLETE)
+        owner = np.concatenate([
+            self._periodic[columns.arg[released]], self.people.partition[columns.arg[completed]],
+        ])  # fmt: skip
+        time = np.concatenate([columns.time[released], columns.time[completed]])
+        return {p: np.sort(time[owner == p]) for p in np.unique(owner[owner != UNKNOWN]).tolist()}
+
+    def _add_modes(self, modes: dict[int, Modes], rows: tuple[Ints, Ints, Ints, Ints], signs: dict[int, Ints]) -> None:
+        time, partition, mode, previous = rows
+        nothing = np.zeros(0, np.int64)
+        for number in {*self.boot.names.partitions, *np.unique(partition).tolist()}:
+            own = modes.setdefault(number, Modes(*self._gaps))
+            which = partition == number
+            if which.any():
+                own.add(time[which], mode[which], previous[which])
+            own.add_signs(signs.get(number, nothing))
 
 
 def _people(boot: Boot, background: Collection[str]) -> People:
@@ -243,17 +261,27 @@ def _mode_rows(columns: Columns, reader: FieldReader) -> tuple[Ints, Ints, Ints,
     return columns.time[which], columns.arg[which].astype(np.int64), mode, previous
 
 
-def _add_modes(
-    modes: dict[int, Modes], rows: tuple[Ints, Ints, Ints, Ints], signs: dict[int, Ints], boot: Boot
-) -> None:
-    time, partition, mode, previous = rows
-    nothing = np.zeros(0, np.int64)
-    for number in {*boot.names.partitions, *np.unique(partition).tolist()}:
-        own = modes.setdefault(number, Modes())
-        which = partition == number
-        if which.any():
-            own.add(time[which], mode[which], previous[which])
-        own.add_signs(signs.get(number, nothing))
+def _recorded(boot: Boot, stream: int) -> int:
+    """Records of a stream in all runs, lost ones included."""
+    return sum(s.recorded for run in boot.runs.values() for s in run.streams.values() if s.stream == stream)
+
+
+def _spans(losses: NDArray[np.void]) -> tuple[Ints, Ints]:
+    """(start, end) of losses in order of their ends; one without a begin is an instant."""
+    losses = losses[np.argsort(losses["end"], kind="stable")]
+    end = losses["end"].astype(np.int64)
+    return np.where(losses["start"] < 0, end, losses["start"]).astype(np.int64), end
+
+
+def _union(start: Ints, end: Ints) -> tuple[Ints, Ints]:
+    """Spans of several streams joined where they overlap."""
+    order = np.argsort(start, kind="stable")
+    start, reach = start[order], np.maximum.accumulate(end[order])
+    if not len(start):
+        return start, reach
+    first = np.concatenate([[True], start[1:] > reach[:-1]])
+    last = np.append(np.flatnonzero(first)[1:], len(start)) - 1
+    return start[first], reach[last]
 
 
 def _no_frames() -> FrameRows:

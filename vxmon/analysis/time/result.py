@@ -49,7 +49,6 @@ class Spread:
 
 def spread_of(values: Range, *, high_is_bad: bool = True, histogram: bool = False) -> Spread:
     """All figures of a range of values."""
-    bad = values.high.most if high_is_bad else values.low.least
     return Spread(
         count=values.count(),
         total=values.total(),
@@ -59,7 +58,7 @@ def spread_of(values: Range, *, high_is_bad: bool = True, histogram: bool = Fals
         p95=values.percentile(950, high_is_bad=high_is_bad),
         p99=values.percentile(990, high_is_bad=high_is_bad),
         most=values.most(),
-        worst=bad,
+        worst=values.worst(high_is_bad=high_is_bad),
         histogram=values.sure.histogram() if histogram else [],
     )
 

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -92,11 +92,11 @@ class TaskBooks:
             self.books[task] = TaskBook(self.periods.get(task, 0))
         return self.books[task]
 
-    def finish(self, end: int) -> None:
+    def finish(self, end: int, named: Iterable[int]) -> None:
         """Recording ended: what is open is cut, what was lost since each task's last activation is in doubt."""
         now = self.clock.now(end)
-        for task in self.books:
-            self._close(task, self.books[task], end, now)
+        for task in {*self.books, *named, *self.clock.seen()} - {NOBODY}:
+            self._close(task, self.book(task), end, now)
 
     # ------------------------------------------------------------ switches
 

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vxmon.analysis.figures import Range
-from vxmon.analysis.time.modes import DOUBTFUL, NORMAL, NOT_NORMAL, WAITING, Modes, Verdicts
+from vxmon.analysis.time.modes import BRIDGE, DOUBTFUL, NORMAL, NOT_NORMAL, WAITING, Modes, Verdicts
 from vxmon.trace.state import Segments
 from vxmon.trace.state_frames import FrameRows
 from vxmon.trace.state_windows import PARTS, People, WindowPlace, Windows, WindowTable
@@ -60,18 +60,18 @@ class PlaceBook:
         net = margin - rows.idle_interrupts
         # Idle time about whose interrupts nothing is known may be interrupt to the last tick.
         self._add("margin_net", np.maximum(net - rows.unknown_depth, 0), net + unknown, rows)
-        self._add("records", rows.records, rows.records + np.where(unknown > 0, rows.lost, 0), rows)
+        self._add("records", rows.records, rows.records + np.where(rows.touched, rows.lost, 0), rows)
+        self._add_delays(rows)
         unsure = rows.parts[:, _UNKNOWN] > 0
-        self._add_delays(rows, unsure)
         self.never_started += int((~rows.started & ~unsure).sum())
         self.maybe_never += int((~rows.started & unsure).sum())
 
     def _add(self, name: str, low: Ints, high: Ints, rows: _Rows) -> None:
         self.values[name].add(low, high, rows.frame, rows.start)
 
-    def _add_delays(self, rows: _Rows, unsure: NDArray[np.bool_]) -> None:
+    def _add_delays(self, rows: _Rows) -> None:
         seen = rows.delay >= 0
-        hidden = ~seen & unsure
+        hidden = ~seen & rows.touched
         bounded = hidden & (rows.delay_most >= 0)
         low = np.where(seen, rows.delay, 0)
         high = np.where(seen, rows.delay, rows.delay_most)
@@ -80,10 +80,10 @@ class PlaceBook:
         self.values["delay"].add_extra(int((hidden & ~bounded).sum()), 0, None)
         self.unmatched += int((~seen & ~hidden).sum())
 
-    def add_doubtful(self, count: int, budget: int, lost: int) -> None:
+    def add_doubtful(self, count: int, budget: int, recorded: int) -> None:
         """Take occurrences that may have been, or may have been in another mode; nothing is known of them."""
         for name, values in self.values.items():
-            most = {"delay": None, "records": lost}.get(name, budget)
+            most = {"delay": None, "records": recorded}.get(name, budget)
             values.add_extra(count, 0, most)
         self.maybe_never += count
 
@@ -111,13 +111,15 @@ class _Rows:
     records: Ints
     delay: Ints
     delay_most: Ints
+    touched: NDArray[np.bool_]
     lost: int
 
     def take(self, which: NDArray[np.bool_] | NDArray[np.intp]) -> _Rows:
         return _Rows(
             self.place[which], self.frame[which], self.start[which], self.end[which], self.parts[which],
             self.interrupts[which], self.idle_interrupts[which], self.unknown_depth[which], self.started[which],
-            self.records[which], self.delay[which], self.delay_most[which], self.lost,
+            self.records[which], self.delay[which], self.delay_most[which], self.touched[which],
+            self.lost,
         )  # fmt: skip
 
 
@@ -130,6 +132,7 @@ class WindowBooks:
         people: who belongs where.
         losses: (start, end) of the stream's losses, in order.
         lost: records the stream lost.
+        recorded: records the stream had, lost ones included.
         modes: of the partitions, as this stream's windows need them.
 
     """
@@ -138,6 +141,7 @@ class WindowBooks:
     people: People
     losses: tuple[Ints, Ints]
     lost: int
+    recorded: int
     modes: dict[int, Modes]
     per_frame: bool = False
     windows: Windows = field(init=False)
@@ -146,15 +150,15 @@ class WindowBooks:
     frames: list[_Rows] = field(default_factory=list)
     frames_left_out: int = 0
     _waiting: dict[int, PlaceBook] = field(default_factory=dict)
+    _reaching: dict[int, PlaceBook] = field(default_factory=dict)
     _stretch: dict[int, int] = field(default_factory=dict)
-    _verdict: dict[int, bool | None] = field(default_factory=dict)
     _times: Ints = field(default_factory=lambda: np.zeros(0, np.int64))
     _window_rows: tuple[Ints, Ints] = field(default_factory=lambda: (np.zeros(0, np.int64), np.zeros(0, np.int64)))
     _reach: tuple[Ints, Ints] = field(init=False)
     _kept_frames: int = 0
 
     def __post_init__(self) -> None:
-        self.windows = Windows(self.schedules, self.people)
+        self.windows = Windows(self.schedules, self.people, self.losses)
         self._reach = _distances(self.windows.places)
 
     @property
@@ -175,15 +179,29 @@ class WindowBooks:
         """Take the rest, and decide what is still waiting."""
         self._take(self.windows.finish())
         for place, book in self._waiting.items():
-            partition = self.places[place].partition
-            if self._stretch.get(partition, -1) < 0:
+            if not self.modes[self.places[place].partition].hidden:
                 # The mode was never told and nothing hid it: it did not change, and a partition at work is NORMAL.
                 self._book(place).merge(book)
             else:
-                self._doubt(place, book.values["margin"].low.count)
+                self._doubt(place, book.values["margin"].n)
+        for place, book in self._reaching.items():
+            self._doubt(place, book.values["margin"].n)
         self._waiting.clear()
+        self._reaching.clear()
         for place, count in self.windows.hidden.items():
             self._doubt(place, count)
+        self._hidden_overruns()
+
+    def _hidden_overruns(self) -> None:
+        """An overrun shows in the window that follows; where that is hidden, or comes first behind hidden ones."""
+        hidden = self.windows.hidden
+        if not hidden:
+            return
+        for place, window in enumerate(self.places):
+            own = [at for at, p in enumerate(self.places) if p.schedule == window.schedule]
+            following = own[(own.index(place) + 1) % len(own)]
+            count = hidden.get(following, 0) + self.windows.regions
+            self.overruns.setdefault(place, Range()).add_extra(count, 0, self.places[following].duration)
 
     # ------------------------------------------------------------ occurrences
 
@@ -193,20 +211,20 @@ class WindowBooks:
         rows = self._rows(table)
         self._overruns(table)
         owner = np.array([p.partition for p in self.places], np.int64)[rows.place]
-        doubtful, loss_end = self._hidden_modes(rows)
+        far = self._reaching_far(rows)
         for partition in np.unique(owner).tolist():
             which = np.flatnonzero(owner == partition)
-            self._take_partition(partition, rows.take(which), doubtful[which], loss_end[which])
+            self._take_partition(partition, rows.take(which), far[which])
         self._forget(int(rows.end[-1]))
 
-    def _take_partition(self, partition: int, rows: _Rows, doubtful: NDArray[np.bool_], loss_end: Ints) -> None:
+    def _take_partition(self, partition: int, rows: _Rows, far: NDArray[np.bool_]) -> None:
         modes = self.modes.get(partition)
         if modes is None or partition == 0:
             # The module OS has no operating mode.
-            count = len(rows.place)
-            verdicts = Verdicts(np.zeros(count, np.int64), np.full(count, -1, np.int64))
+            zeros = np.zeros(len(rows.place), np.int64)
+            verdicts = Verdicts(zeros, zeros, zeros)
         else:
-            verdicts = modes.judge(rows.start, rows.end, doubtful, loss_end)
+            verdicts = modes.judge(rows.start, rows.end, far)
         self._keep_frames(rows, verdicts.verdict)
         for place, some in _by_place(rows, verdicts.verdict == NORMAL):
             self._book(place).add(some)
@@ -214,46 +232,69 @@ class WindowBooks:
             self._book(place).not_normal += len(some.place)
         for place, some in _by_place(rows, verdicts.verdict == DOUBTFUL):
             self._doubt(place, len(some.place))
-        if modes is not None:
+        if modes is not None and partition:
             self._wait(partition, modes, rows, verdicts)
 
     def _wait(self, partition: int, modes: Modes, rows: _Rows, verdicts: Verdicts) -> None:
         """Occurrences whose mode nothing tells yet wait until something does; each stretch on its own."""
-        stretches = np.unique(verdicts.stretch).tolist()
-        for number, stretch in enumerate(stretches):
-            following = stretches[number + 1] if number + 1 < len(stretches) else None
+        for stretch in np.unique(verdicts.stretch).tolist():
             self._enter(partition, stretch)
-            some = (verdicts.verdict == WAITING) & (verdicts.stretch == stretch)
-            for place, few in _by_place(rows, some):
-                self._waiting.setdefault(place, PlaceBook()).add(few)
-            verdict = modes.settle(stretch, following)
+            here = verdicts.stretch == stretch
+            some = (verdicts.verdict == WAITING) & here
+            bridges = self._bridges(modes, rows, verdicts, (verdicts.verdict == BRIDGE) & here)
+            # The change may also have been behind the end of an occurrence that the loss reaches beyond.
+            beyond = bridges & (modes.begin_of(stretch) >= rows.end)
+            for held, which in ((self._waiting, some | (bridges & ~beyond)), (self._reaching, beyond)):
+                for place, few in _by_place(rows, which):
+                    held.setdefault(place, PlaceBook()).add(few)
+            verdict = modes.at_begin(stretch)
             if verdict is not None:
                 self._settle(partition, normal=verdict)
+
+    def _bridges(self, modes: Modes, rows: _Rows, verdicts: Verdicts, which: NDArray[np.bool_]) -> NDArray[np.bool_]:
+        """Those with a loss inside in front of which the mode was NORMAL; the others are entered."""
+        good = np.zeros(len(which), bool)
+        for before in np.unique(verdicts.before[which]).tolist():
+            own = which & (verdicts.before == before)
+            normal = modes.at_end(before)
+            if normal:
+                good |= own
+                continue
+            # The change may have been ahead of the begin of an occurrence that the loss reaches into.
+            unsure = own & ((normal is None) | (modes.end_of(before) <= rows.start))
+            for place, few in _by_place(rows, unsure):
+                self._doubt(place, len(few.place))
+            for place, few in _by_place(rows, own & ~unsure):
+                self._book(place).not_normal += len(few.place)
+        return good
 
     def _enter(self, partition: int, stretch: int) -> None:
         if self._stretch.setdefault(partition, stretch) == stretch:
             return
         self._stretch[partition] = stretch
-        for place in self._waiting_places(partition):
-            book = self._waiting.pop(place)
-            self._doubt(place, book.values["margin"].low.count)
+        for held in (self._waiting, self._reaching):
+            for place in self._held_places(held, partition):
+                self._doubt(place, held.pop(place).values["margin"].n)
 
     def _settle(self, partition: int, *, normal: bool) -> None:
-        for place in self._waiting_places(partition):
-            book = self._waiting.pop(place)
-            if normal:
-                self._book(place).merge(book)
-            else:
-                self._book(place).not_normal += book.values["margin"].low.count
+        for held in (self._waiting, self._reaching):
+            for place in self._held_places(held, partition):
+                book = held.pop(place)
+                if normal:
+                    self._book(place).merge(book)
+                elif held is self._waiting:
+                    self._book(place).not_normal += book.values["margin"].n
+                else:
+                    self._doubt(place, book.values["margin"].n)
 
-    def _waiting_places(self, partition: int) -> list[int]:
-        return [place for place in self._waiting if self.places[place].partition == partition]
+    def _held_places(self, held: dict[int, PlaceBook], partition: int) -> list[int]:
+        return [place for place in held if self.places[place].partition == partition]
 
     def _book(self, place: int) -> PlaceBook:
         return self.books.setdefault(place, PlaceBook())
 
     def _doubt(self, place: int, count: int) -> None:
-        self._book(place).add_doubtful(count, self.places[place].duration, self.lost)
+        self._book(place).add_doubtful(count, self.places[place].duration, self.recorded)
 
     # ------------------------------------------------------------ columns
 
@@ -261,9 +302,11 @@ class WindowBooks:
         occurrences = table.occurrences
         begin, end = np.searchsorted(self._times, occurrences.start), np.searchsorted(self._times, occurrences.end)
         delay, most = self._delays(table)
+        first, last = self._touching(occurrences.start, occurrences.end)
         return _Rows(
             occurrences.place, occurrences.frame, occurrences.start, occurrences.end, table.parts, table.interrupts,
-            table.idle_interrupts, table.unknown_depth, table.started, end - begin, delay, most, self.lost,
+            table.idle_interrupts, table.unknown_depth, table.started, end - begin, delay, most, first <= last,
+            self.lost,
         )  # fmt: skip
 
     def _delays(self, table: WindowTable) -> tuple[Ints, Ints]:
@@ -271,9 +314,12 @@ class WindowBooks:
         start, place = table.occurrences.start, table.occurrences.place
         index = np.array([p.window for p in self.places], np.int64)[place]
         time, window = self._window_rows
+        end = table.occurrences.end
         at = np.searchsorted(start, time, "right") - 1
-        fits = (at >= 0) & (index[at] == window)
-        late = ~fits & (at >= 1) & (index[at - 1] == window)
+        within = (at >= 0) & (time < end[at])
+        fits = within & (index[at] == window)
+        # So late that the next window should run already.
+        late = within & ~fits & (at >= 1) & (index[at - 1] == window) & (end[at - 1] == start[at])
         at = np.where(late, at - 1, at)
         delay = np.full(len(start), -1, np.int64)
         matched = np.flatnonzero(fits | late)[::-1]
@@ -292,23 +338,27 @@ class WindowBooks:
                 table.overrun[which], table.overrun_hi[which], frame, table.occurrences.start[which]
             )
 
-    def _hidden_modes(self, rows: _Rows) -> tuple[NDArray[np.bool_], Ints]:
-        """Occurrences of which a loss hides so much that the partition may have left NORMAL mode and come back.
+    def _reaching_far(self, rows: _Rows) -> NDArray[np.bool_]:
+        """Occurrences with a loss that reaches into another occurrence of the same partition.
 
-        That is a loss which reaches into another occurrence of the same partition: a restart takes longer than a
-        part of one window.
+        It may hide that the partition left NORMAL mode and came back: a restart takes longer than a part of one
+        window.
         """
         start, end = self.losses
         if not len(start):
-            return np.zeros(len(rows.place), bool), np.zeros(len(rows.place), np.int64)
-        first = np.searchsorted(end, rows.start, "right")
-        last = np.searchsorted(start, rows.end, "left") - 1
+            return np.zeros(len(rows.place), bool)
+        first, last = self._touching(rows.start, rows.end)
         touched = first <= last
         first, last = np.minimum(first, len(start) - 1), np.maximum(last, 0)
         before, behind = self._reach[0][rows.place], self._reach[1][rows.place]
-        far = (start[first] < rows.start - before) | (end[last] > rows.end + behind)
+        far: NDArray[np.bool_] = (start[first] < rows.start - before) | (end[last] > rows.end + behind)
         whole = rows.parts[:, _UNKNOWN] == rows.end - rows.start
-        return touched & (far | whole), np.where(touched, end[last], 0)
+        hidden: NDArray[np.bool_] = touched & (far | whole)
+        return hidden
+
+    def _touching(self, begin: Ints, end: Ints) -> tuple[Ints, Ints]:
+        """First and last loss that touches each span; none where the first is behind the last."""
+        return np.searchsorted(self.losses[1], begin, "left"), np.searchsorted(self.losses[0], end, "right") - 1
 
     def _forget(self, until: int) -> None:
         self._times = self._times[np.searchsorted(self._times, until) :]
