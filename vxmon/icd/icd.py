@@ -4,8 +4,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
 from fnmatch import translate
 from pathlib import Path
 from typing import Final
@@ -22,15 +21,9 @@ from vxmon.icd.tomlicd import Document, read_toml_icd
 __all__ = ["Icd", "load_icd"]
 
 _MOST_SOURCES: Final = 256
+_MOST_PATTERNS: Final = 1000
 _LONGEST_SOURCE: Final = 4096
 _KINDS: Final = re.compile(r"(?:struct|class|union|enum) +")
-
-
-@dataclass(frozen=True, slots=True)
-class _Bound:
-    binding: Binding
-    matches: Callable[[str], object]
-    message: Message
 
 
 class Icd:
@@ -45,25 +38,35 @@ class Icd:
 
     def __init__(self, messages: Iterable[Message], bindings: Iterable[tuple[Binding, Message]] = ()) -> None:
         self.messages: tuple[Message, ...] = tuple(messages)
-        bound = [_Bound(b, re.compile(translate(b.pattern)).match, message) for b, message in bindings]
-        self._bound = sorted(bound, key=lambda b: any(c in b.binding.pattern for c in "*?["))
+        bound = sorted(bindings, key=lambda b: _is_pattern(b[0].pattern))
+        self.bindings: tuple[tuple[Binding, Message], ...] = tuple(bound)
+        """In the order in which they are tried."""
+        self._exact: dict[str, list[tuple[Binding, Message]]] = {}
+        self._patterns: list[tuple[re.Pattern[str], Binding, Message]] = []
+        for binding, message in self.bindings:
+            self._bind(binding, message)
         self._layouts: dict[int, Layout] = {}
         self._names: dict[str, Message] = {}
         for message in self.messages:
             self._names.setdefault(message.name, message)
             self._names.setdefault(_KINDS.sub("", message.name), message)
 
-    @property
-    def bindings(self) -> tuple[tuple[Binding, Message], ...]:
-        """Return the bindings in the order in which they are tried."""
-        return tuple((b.binding, b.message) for b in self._bound)
+    def _bind(self, binding: Binding, message: Message) -> None:
+        if not _is_pattern(binding.pattern):
+            self._exact.setdefault(binding.pattern, []).append((binding, message))
+            return
+        if len(self._patterns) == _MOST_PATTERNS:
+            raise InputError(f"{binding.place}: more than {_MOST_PATTERNS:,} bindings have patterns")
+        self._patterns.append((re.compile(translate(binding.pattern)), binding, message))
 
     def message_for(self, name: str, partition: str | None = None) -> Message | None:
         """Return the message of an object: that of its binding, else the one with the object's name."""
-        for bound in self._bound:
-            where = bound.binding.partition
-            if (where is None or where == partition) and bound.matches(name):
-                return bound.message
+        for binding, message in self._exact.get(name, ()):
+            if binding.partition in (None, partition):
+                return message
+        for pattern, binding, message in self._patterns:
+            if binding.partition in (None, partition) and pattern.match(name):
+                return message
         return self._names.get(name)
 
     def layout_for(self, name: str, partition: str | None = None) -> Layout | None:
@@ -207,3 +210,7 @@ def _is_file(path: str) -> bool:
         return Path(path).is_file()
     except OSError:
         return False
+
+
+def _is_pattern(text: str) -> bool:
+    return any(c in text for c in "*?[")
