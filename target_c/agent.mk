@@ -28,7 +28,7 @@ POSIX_CPPFLAGS := $(AGENT_CPPFLAGS) -I$(POSIX) -D_POSIX_C_SOURCE=200809L
 
 # $(1): name of the variant, $(2): compiler options of it. Objects go to build/posix/obj/<variant>.
 define posix_variant
-POSIX_OBJECTS_$(1) := $$(patsubst %.c,$(BUILD)/posix/obj/$(1)/%.o,$$(AGENT_SOURCES) $(POSIX)/port.c)
+POSIX_OBJECTS_$(1) := $$(patsubst %.c,$(BUILD)/posix/obj/$(1)/%.o,$$(AGENT_SOURCES) $(POSIX)/port.c $(POSIX)/sources.c)
 
 $(BUILD)/posix/obj/$(1)/$(NANOPB)/%.o: $(NANOPB)/%.c
 	@mkdir -p $$(@D)
@@ -61,8 +61,8 @@ endef
 AGENT_PROGRAMS :=
 $(eval $(call posix_program,vxm-posix-target,plain,$(addprefix $(POSIX)/,target_main.c module.c socket.c)))
 
-$(eval $(call posix_program,vxm-sim,san,$(POSIX)/sim_main.c))
-$(eval $(call posix_program,vxm-sim-smp,smp,$(POSIX)/sim_main.c))
+$(eval $(call posix_program,vxm-sim,san,$(POSIX)/sim_main.c $(POSIX)/sim_sources.c))
+$(eval $(call posix_program,vxm-sim-smp,smp,$(POSIX)/sim_main.c $(POSIX)/sim_sources.c))
 
 $(eval $(call posix_program,fuzz-agent,san,tests/fuzz/fuzz_agent.c))
 

@@ -99,12 +99,20 @@ def _function(event: Event) -> str:
             _wrap(f"static inline void vxm_{event.name.lower()}(", _parameters(event), ")"),
             "{",
             f"    if (vxm_enabled(VXM_EVENT_{event.name})) {{",
-            *(f"        {line}" for line in body),
+            *(f"        {line}" for line in [*_heads_only(event), *body]),
             "    }",
             "}",
             "",
         ]
     )
+
+
+def _heads_only(event: Event) -> list[str]:
+    """Of a combine event, fast mode keeps the header slot."""
+    if not event.combine:
+        return []
+    head = f"VXM_HEAD(VXM_EVENT_{event.name}, 0, {event.arg.name})"
+    return ["if (vxm_heads_only) {", f"    vxm_record0({head});", "    return;", "}"]
 
 
 def _parameters(event: Event) -> list[str]:

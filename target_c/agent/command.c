@@ -4,6 +4,8 @@
 #include <pb_decode.h>
 #include <pb_encode.h>
 
+#include "acquire.h"
+#include "config.h"
 #include "cookie.h"
 #include "heartbeat.h"
 #include "link.h"
@@ -36,53 +38,6 @@ static void refuse(void)
     vxm_frame_counters.refused++;
 }
 
-/* ------------------------------------------------------------------ run configuration */
-
-static uint16_t clamp16(uint32_t value)
-{
-    return value < UINT16_MAX ? (uint16_t)value : UINT16_MAX;
-}
-
-static uint8_t clamp8(uint32_t value)
-{
-    return value < UINT8_MAX ? (uint8_t)value : UINT8_MAX;
-}
-
-/* Values too large for the type stay too large, and are refused by their limits. */
-static void config_from_message(struct vxm_run_config *config, const vxmon_RunConfig *from)
-{
-    memset(config, 0, sizeof *config);
-    for (uint32_t i = 0; i < from->enable.size; i++) {
-        config->enable[i / 4u] |= (uint32_t)from->enable.bytes[i] << (8u * (i % 4u));
-    }
-    config->datagram_bytes = clamp16(from->datagram_bytes);
-    config->unit_slots = clamp16(from->unit_slots);
-    config->units = clamp16(from->units);
-    config->policy = clamp8((uint32_t)from->policy);
-    config->high_water = clamp8(from->high_water);
-    config->flush_ms = clamp16(from->flush_ms);
-    config->one_way = from->one_way;
-    config->no_upload = from->no_upload;
-    config->max_ticks = from->max_ticks;
-}
-
-static void config_to_message(vxmon_RunConfig *to, const struct vxm_run_config *config)
-{
-    to->enable.size = sizeof to->enable.bytes;
-    for (uint32_t i = 0; i < sizeof to->enable.bytes; i++) {
-        to->enable.bytes[i] = (uint8_t)(config->enable[i / 4u] >> (8u * (i % 4u)));
-    }
-    to->datagram_bytes = config->datagram_bytes;
-    to->unit_slots = config->unit_slots;
-    to->units = config->units;
-    to->policy = config->policy == VXM_LINEAR ? vxmon_Policy_LINEAR : vxmon_Policy_RING;
-    to->high_water = config->high_water;
-    to->flush_ms = config->flush_ms;
-    to->one_way = config->one_way;
-    to->no_upload = config->no_upload;
-    to->max_ticks = config->max_ticks;
-}
-
 /* ------------------------------------------------------------------ commands of the controlling host */
 
 static vxmon_Result do_info(void)
@@ -92,17 +47,61 @@ static vxmon_Result do_info(void)
     return vxmon_Result_OK;
 }
 
+/* A start without a configuration takes the one that was configured. */
+static vxmon_Result start_config(struct vxm_run_config *config, const vxmon_Start *start)
+{
+    if (start->has_config || !vxm_agent.configured) {
+        return vxm_config_from_message(config, &start->config, &words);
+    }
+    *config = vxm_agent.configuration;
+    return vxmon_Result_OK;
+}
+
 static vxmon_Result do_start(const vxmon_Start *start)
 {
     struct vxm_run_config config;
-    config_from_message(&config, &start->config);
-    vxmon_Result result = vxm_run_start(&config, &words);
+    vxmon_Result result = start_config(&config, start);
+    if (result == vxmon_Result_OK) {
+        result = vxm_run_start(&config, &words);
+    }
     if (result == vxmon_Result_OK) {
         reply.which_body = vxmon_Reply_started_tag;
         reply.body.started.run = vxm_agent.run;
         reply.body.started.time = vxm_agent.started_at;
         reply.body.started.has_config = true;
-        config_to_message(&reply.body.started.config, &vxm_agent.start);
+        vxm_config_to_message(&reply.body.started.config, &vxm_agent.start);
+    }
+    return result;
+}
+
+static vxmon_Result do_configure(const vxmon_Configure *configure)
+{
+    struct vxm_run_config config;
+    vxmon_Result result = vxm_config_from_message(&config, &configure->config, &words);
+    if (result == vxmon_Result_OK) {
+        result = vxm_run_configure(&config, configure->check_only, &words);
+    }
+    if (result == vxmon_Result_OK) {
+        reply.which_body = vxmon_Reply_config_tag;
+        vxm_config_to_message(&reply.body.config, &config);
+    }
+    return result;
+}
+
+static vxmon_Result do_memory(const vxmon_MemoryRequest *request)
+{
+    vxmon_Result result = vxm_acquire_memory(request, &reply.body.memory, &words);
+    if (result == vxmon_Result_OK) {
+        reply.which_body = vxmon_Reply_memory_tag;
+    }
+    return result;
+}
+
+static vxmon_Result do_log(const vxmon_LogRequest *request)
+{
+    vxmon_Result result = vxm_acquire_log(request, &reply.body.log, &words);
+    if (result == vxmon_Result_OK) {
+        reply.which_body = vxmon_Reply_log_tag;
     }
     return result;
 }
@@ -166,6 +165,12 @@ static vxmon_Result do_command(void)
         return do_scenario(&command.body.scenario);
     case vxmon_Command_filter_tag:
         return vxm_run_filter(command.body.filter.event, command.body.filter.on, &words);
+    case vxmon_Command_configure_tag:
+        return do_configure(&command.body.configure);
+    case vxmon_Command_memory_tag:
+        return do_memory(&command.body.memory);
+    case vxmon_Command_log_tag:
+        return do_log(&command.body.log);
     case vxmon_Command_bye_tag:
         return vxmon_Result_OK; /* control ends when the reply is on its way */
     default:

@@ -163,10 +163,9 @@ static void change_run(const struct vxm_run_config *config)
 static bool same_buffers(const struct vxm_run_config *config, struct vxm_text *why)
 {
     const struct vxm_run_config *run = &vxm_agent.start;
-    bool same = config->unit_slots == run->unit_slots && config->units == run->units &&
-                config->policy == run->policy && config->datagram_bytes == run->datagram_bytes &&
-                config->max_units == run->max_units && config->one_way == run->one_way &&
-                config->no_upload == run->no_upload && config->fast == run->fast;
+    bool same = config->unit_slots == run->unit_slots && config->units == run->units && config->policy == run->policy &&
+                config->datagram_bytes == run->datagram_bytes && config->max_units == run->max_units &&
+                config->one_way == run->one_way && config->no_upload == run->no_upload && config->fast == run->fast;
     if (!same) {
         vxm_text_add(why, "buffers, datagrams, upload and fast mode cannot change while run ");
         vxm_text_number(why, vxm_agent.run);

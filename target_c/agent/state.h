@@ -27,7 +27,7 @@ struct vxm_agent {
     size_t arena_size;
     uint32_t run; /* 0: none in this boot */
     bool running;
-    struct vxm_run_config start; /* of the run, defaults filled in */
+    struct vxm_run_config start;         /* of the run, defaults filled in */
     struct vxm_run_config configuration; /* of the next start without one */
     bool configured;
     uint64_t started_at; /* ticks */

@@ -3,11 +3,13 @@
 
 #include <pb_encode.h>
 
+#include "acquire.h"
+#include "config.h"
 #include "evtmap.h"
 #include "link.h"
 #include "objects.h"
-#include "run.h"
 #include "text.h"
+#include "vxm/collect.h"
 
 #define REPEAT_MS 5000u
 #define CHANGE_MS 200u

@@ -25,6 +25,10 @@ enum vxm_policy {
     VXM_LINEAR = 1 /* keep what there is; count the rest as lost, cause full */
 };
 
+/* Indices that filters can name. */
+#define VXM_FILTER_PARTITIONS 256u
+#define VXM_FILTER_OBJECTS 1024u
+
 /* How a run records and sends. Zero fields take the default in brackets. */
 struct vxm_run_config {
     uint32_t enable[32];     /* events to record; events not offered are refused by name */
@@ -37,6 +41,19 @@ struct vxm_run_config {
     bool one_way;            /* no acknowledgements */
     bool no_upload;          /* record only; upload begins at stop */
     uint64_t max_ticks;      /* stop by itself after this time; 0: never */
+    /* Partitions and objects of which no calls, memory, messages and user events are recorded, as bit maps. */
+    uint32_t hidden_partitions[VXM_FILTER_PARTITIONS / 32u];
+    uint32_t hidden_objects[VXM_FILTER_OBJECTS / 32u];
+    uint8_t payload;        /* enum vxm_payload of hooks.h */
+    uint16_t content_bytes; /* [64] of a message, at most 4096; with VXM_PAYLOAD_CONTENT */
+    bool fast;              /* combine events: only the header slot */
+    uint32_t memory_ms;     /* [1000] periods of samples, 10-3600000 */
+    uint32_t stack_ms;      /* [1000] */
+    uint32_t operations_ms; /* [1000] */
+    uint16_t grow_units;    /* [16] units of one growth */
+    uint16_t max_units;     /* [units] of a stream, growth included */
+    uint64_t max_records;   /* stop by itself after so many; 0: never */
+    bool stop_when_full;    /* stop by itself when a record found no unit; needs VXM_LINEAR */
 };
 
 struct vxm_agent_config {

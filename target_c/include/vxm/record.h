@@ -50,6 +50,9 @@ struct vxm_recorder {
 
 extern struct vxm_recorder vxm_recorder;
 
+/* The host's fast mode: the generated functions keep only the header slot of combine events. */
+extern bool vxm_heads_only;
+
 /* Is the event switched on? Folds to a load, a test and a branch for a constant id. */
 static inline bool vxm_enabled(uint32_t id)
 {

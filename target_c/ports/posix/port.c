@@ -3,8 +3,6 @@
 
 #include <time.h>
 
-#include "vxm/collect.h"
-
 #define NS_PER_SECOND 1000000000u
 
 struct vxm_posix vxm_posix = {.hz = NS_PER_SECOND};
@@ -80,17 +78,4 @@ void vxm_port_publish_enable(const uint32_t bits[32])
 bool vxm_port_scenario(const char *name)
 {
     return vxm_posix_on_scenario != NULL && vxm_posix_on_scenario(name);
-}
-
-const struct vxm_interface *vxm_port_interface(const char *os_release)
-{
-    static const struct vxm_interface none = {0};
-    (void)os_release;
-    return &none;
-}
-
-void *vxm_port_more_memory(size_t bytes)
-{
-    (void)bytes;
-    return NULL;
 }

@@ -21,6 +21,13 @@
  *   sent                       -> datagram ADDRESS PORT BYTES ..., then: end
  *   totals STREAM              -> totals RECORDED OVERWRITTEN FULL EXHAUSTED BLOCKS BUSY
  *   stop REASON                -> stop STATUS
+ *   send OBJECT TYPE RESULT NUMBER DEPTH PARTITION TASK SIZE   a message sent, with bytes NUMBER, NUMBER + 1 ...
+ *   receive ...                                                the same, received
+ *   switched PARTITION FREE ALLOCATED | stack_used TASK USED   the hooks of that
+ *   kernel_call CALL PARTITION TASK
+ *   memory PARTITION FREE ALLOCATED BLOCKS LARGEST HIGH | stack TASK SIZE HIGH
+ *   operation PARTITION OPERATION CLASS COUNT TOTAL | more BYTES
+ *   log LOG CODE KIND PARTITION TASK TIME    an entry of a log
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -30,6 +37,7 @@
 
 #include "generated/event_table.h"
 #include "port.h"
+#include "sim_sources.h"
 #include "vxm/agent.h"
 #include "vxm/hooks.h"
 
@@ -462,6 +470,16 @@ static void split(char *line)
     }
 }
 
+/* All words but the first. */
+static const uint64_t *numbers(void)
+{
+    static uint64_t values[MAX_WORDS];
+    for (int i = 1; i < word_count; i++) {
+        values[i - 1] = number(i);
+    }
+    return values;
+}
+
 static void serve(void)
 {
     for (size_t i = 0; i < sizeof commands / sizeof commands[0]; i++) {
@@ -470,7 +488,9 @@ static void serve(void)
             return;
         }
     }
-    fail("unknown command");
+    if (!sim_source(words[0], numbers(), word_count - 1)) {
+        fail("unknown command");
+    }
 }
 
 int main(void)

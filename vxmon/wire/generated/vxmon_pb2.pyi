@@ -7,6 +7,12 @@ from typing import ClassVar as _ClassVar, Optional as _Optional, Union as _Union
 
 DESCRIPTOR: _descriptor.FileDescriptor
 
+class Payload(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
+    __slots__ = ()
+    METADATA: _ClassVar[Payload]
+    OFF: _ClassVar[Payload]
+    CONTENT: _ClassVar[Payload]
+
 class Policy(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
     __slots__ = ()
     RING: _ClassVar[Policy]
@@ -22,6 +28,9 @@ class Result(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
     LIMIT: _ClassVar[Result]
     STATE: _ClassVar[Result]
     MEMORY: _ClassVar[Result]
+METADATA: Payload
+OFF: Payload
+CONTENT: Payload
 RING: Policy
 LINEAR: Policy
 OK: Result
@@ -112,7 +121,7 @@ class Ack(_message.Message):
     def __init__(self, run: _Optional[int] = ..., streams: _Optional[_Iterable[_Union[StreamAck, _Mapping]]] = ...) -> None: ...
 
 class StreamState(_message.Message):
-    __slots__ = ("stream", "recorded", "cut_index", "cut_time", "blocks", "held", "losses", "units", "units_used")
+    __slots__ = ("stream", "recorded", "cut_index", "cut_time", "blocks", "held", "losses", "units", "units_used", "grow_failures")
     STREAM_FIELD_NUMBER: _ClassVar[int]
     RECORDED_FIELD_NUMBER: _ClassVar[int]
     CUT_INDEX_FIELD_NUMBER: _ClassVar[int]
@@ -122,6 +131,7 @@ class StreamState(_message.Message):
     LOSSES_FIELD_NUMBER: _ClassVar[int]
     UNITS_FIELD_NUMBER: _ClassVar[int]
     UNITS_USED_FIELD_NUMBER: _ClassVar[int]
+    GROW_FAILURES_FIELD_NUMBER: _ClassVar[int]
     stream: int
     recorded: int
     cut_index: int
@@ -131,7 +141,8 @@ class StreamState(_message.Message):
     losses: Losses
     units: int
     units_used: int
-    def __init__(self, stream: _Optional[int] = ..., recorded: _Optional[int] = ..., cut_index: _Optional[int] = ..., cut_time: _Optional[int] = ..., blocks: _Optional[int] = ..., held: _Optional[int] = ..., losses: _Optional[_Union[Losses, _Mapping]] = ..., units: _Optional[int] = ..., units_used: _Optional[int] = ...) -> None: ...
+    grow_failures: int
+    def __init__(self, stream: _Optional[int] = ..., recorded: _Optional[int] = ..., cut_index: _Optional[int] = ..., cut_time: _Optional[int] = ..., blocks: _Optional[int] = ..., held: _Optional[int] = ..., losses: _Optional[_Union[Losses, _Mapping]] = ..., units: _Optional[int] = ..., units_used: _Optional[int] = ..., grow_failures: _Optional[int] = ...) -> None: ...
 
 class TargetHeartbeat(_message.Message):
     __slots__ = ("time", "clock_hz", "os_release", "table_fingerprint", "object_version", "run", "running", "streams", "link", "echo")
@@ -178,7 +189,7 @@ class HostHeartbeat(_message.Message):
     def __init__(self, time: _Optional[int] = ...) -> None: ...
 
 class RunConfig(_message.Message):
-    __slots__ = ("enable", "datagram_bytes", "unit_slots", "units", "policy", "high_water", "flush_ms", "one_way", "no_upload", "max_ticks")
+    __slots__ = ("enable", "datagram_bytes", "unit_slots", "units", "policy", "high_water", "flush_ms", "one_way", "no_upload", "max_ticks", "hidden_partitions", "hidden_objects", "payload", "content_bytes", "fast", "memory_ms", "stack_ms", "operations_ms", "grow_units", "max_units", "max_records", "stop_when_full")
     ENABLE_FIELD_NUMBER: _ClassVar[int]
     DATAGRAM_BYTES_FIELD_NUMBER: _ClassVar[int]
     UNIT_SLOTS_FIELD_NUMBER: _ClassVar[int]
@@ -189,6 +200,18 @@ class RunConfig(_message.Message):
     ONE_WAY_FIELD_NUMBER: _ClassVar[int]
     NO_UPLOAD_FIELD_NUMBER: _ClassVar[int]
     MAX_TICKS_FIELD_NUMBER: _ClassVar[int]
+    HIDDEN_PARTITIONS_FIELD_NUMBER: _ClassVar[int]
+    HIDDEN_OBJECTS_FIELD_NUMBER: _ClassVar[int]
+    PAYLOAD_FIELD_NUMBER: _ClassVar[int]
+    CONTENT_BYTES_FIELD_NUMBER: _ClassVar[int]
+    FAST_FIELD_NUMBER: _ClassVar[int]
+    MEMORY_MS_FIELD_NUMBER: _ClassVar[int]
+    STACK_MS_FIELD_NUMBER: _ClassVar[int]
+    OPERATIONS_MS_FIELD_NUMBER: _ClassVar[int]
+    GROW_UNITS_FIELD_NUMBER: _ClassVar[int]
+    MAX_UNITS_FIELD_NUMBER: _ClassVar[int]
+    MAX_RECORDS_FIELD_NUMBER: _ClassVar[int]
+    STOP_WHEN_FULL_FIELD_NUMBER: _ClassVar[int]
     enable: bytes
     datagram_bytes: int
     unit_slots: int
@@ -199,7 +222,19 @@ class RunConfig(_message.Message):
     one_way: bool
     no_upload: bool
     max_ticks: int
-    def __init__(self, enable: _Optional[bytes] = ..., datagram_bytes: _Optional[int] = ..., unit_slots: _Optional[int] = ..., units: _Optional[int] = ..., policy: _Optional[_Union[Policy, str]] = ..., high_water: _Optional[int] = ..., flush_ms: _Optional[int] = ..., one_way: _Optional[bool] = ..., no_upload: _Optional[bool] = ..., max_ticks: _Optional[int] = ...) -> None: ...
+    hidden_partitions: bytes
+    hidden_objects: bytes
+    payload: Payload
+    content_bytes: int
+    fast: bool
+    memory_ms: int
+    stack_ms: int
+    operations_ms: int
+    grow_units: int
+    max_units: int
+    max_records: int
+    stop_when_full: bool
+    def __init__(self, enable: _Optional[bytes] = ..., datagram_bytes: _Optional[int] = ..., unit_slots: _Optional[int] = ..., units: _Optional[int] = ..., policy: _Optional[_Union[Policy, str]] = ..., high_water: _Optional[int] = ..., flush_ms: _Optional[int] = ..., one_way: _Optional[bool] = ..., no_upload: _Optional[bool] = ..., max_ticks: _Optional[int] = ..., hidden_partitions: _Optional[bytes] = ..., hidden_objects: _Optional[bytes] = ..., payload: _Optional[_Union[Payload, str]] = ..., content_bytes: _Optional[int] = ..., fast: _Optional[bool] = ..., memory_ms: _Optional[int] = ..., stack_ms: _Optional[int] = ..., operations_ms: _Optional[int] = ..., grow_units: _Optional[int] = ..., max_units: _Optional[int] = ..., max_records: _Optional[int] = ..., stop_when_full: _Optional[bool] = ...) -> None: ...
 
 class Hello(_message.Message):
     __slots__ = ("cookie", "pad")
@@ -249,12 +284,40 @@ class Filter(_message.Message):
     on: bool
     def __init__(self, event: _Optional[int] = ..., on: _Optional[bool] = ...) -> None: ...
 
+class Configure(_message.Message):
+    __slots__ = ("config", "check_only")
+    CONFIG_FIELD_NUMBER: _ClassVar[int]
+    CHECK_ONLY_FIELD_NUMBER: _ClassVar[int]
+    config: RunConfig
+    check_only: bool
+    def __init__(self, config: _Optional[_Union[RunConfig, _Mapping]] = ..., check_only: _Optional[bool] = ...) -> None: ...
+
+class MemoryRequest(_message.Message):
+    __slots__ = ("first",)
+    FIRST_FIELD_NUMBER: _ClassVar[int]
+    first: int
+    def __init__(self, first: _Optional[int] = ...) -> None: ...
+
+class LogRequest(_message.Message):
+    __slots__ = ("log", "before", "count", "type", "partition")
+    LOG_FIELD_NUMBER: _ClassVar[int]
+    BEFORE_FIELD_NUMBER: _ClassVar[int]
+    COUNT_FIELD_NUMBER: _ClassVar[int]
+    TYPE_FIELD_NUMBER: _ClassVar[int]
+    PARTITION_FIELD_NUMBER: _ClassVar[int]
+    log: int
+    before: int
+    count: int
+    type: int
+    partition: int
+    def __init__(self, log: _Optional[int] = ..., before: _Optional[int] = ..., count: _Optional[int] = ..., type: _Optional[int] = ..., partition: _Optional[int] = ...) -> None: ...
+
 class Bye(_message.Message):
     __slots__ = ()
     def __init__(self) -> None: ...
 
 class Command(_message.Message):
-    __slots__ = ("request", "hello", "info", "tables", "start", "stop", "trigger", "scenario", "filter", "bye")
+    __slots__ = ("request", "hello", "info", "tables", "start", "stop", "trigger", "scenario", "filter", "bye", "configure", "memory", "log")
     REQUEST_FIELD_NUMBER: _ClassVar[int]
     HELLO_FIELD_NUMBER: _ClassVar[int]
     INFO_FIELD_NUMBER: _ClassVar[int]
@@ -265,6 +328,9 @@ class Command(_message.Message):
     SCENARIO_FIELD_NUMBER: _ClassVar[int]
     FILTER_FIELD_NUMBER: _ClassVar[int]
     BYE_FIELD_NUMBER: _ClassVar[int]
+    CONFIGURE_FIELD_NUMBER: _ClassVar[int]
+    MEMORY_FIELD_NUMBER: _ClassVar[int]
+    LOG_FIELD_NUMBER: _ClassVar[int]
     request: int
     hello: Hello
     info: InfoRequest
@@ -275,10 +341,13 @@ class Command(_message.Message):
     scenario: Scenario
     filter: Filter
     bye: Bye
-    def __init__(self, request: _Optional[int] = ..., hello: _Optional[_Union[Hello, _Mapping]] = ..., info: _Optional[_Union[InfoRequest, _Mapping]] = ..., tables: _Optional[_Union[TablesRequest, _Mapping]] = ..., start: _Optional[_Union[Start, _Mapping]] = ..., stop: _Optional[_Union[Stop, _Mapping]] = ..., trigger: _Optional[_Union[Trigger, _Mapping]] = ..., scenario: _Optional[_Union[Scenario, _Mapping]] = ..., filter: _Optional[_Union[Filter, _Mapping]] = ..., bye: _Optional[_Union[Bye, _Mapping]] = ...) -> None: ...
+    configure: Configure
+    memory: MemoryRequest
+    log: LogRequest
+    def __init__(self, request: _Optional[int] = ..., hello: _Optional[_Union[Hello, _Mapping]] = ..., info: _Optional[_Union[InfoRequest, _Mapping]] = ..., tables: _Optional[_Union[TablesRequest, _Mapping]] = ..., start: _Optional[_Union[Start, _Mapping]] = ..., stop: _Optional[_Union[Stop, _Mapping]] = ..., trigger: _Optional[_Union[Trigger, _Mapping]] = ..., scenario: _Optional[_Union[Scenario, _Mapping]] = ..., filter: _Optional[_Union[Filter, _Mapping]] = ..., bye: _Optional[_Union[Bye, _Mapping]] = ..., configure: _Optional[_Union[Configure, _Mapping]] = ..., memory: _Optional[_Union[MemoryRequest, _Mapping]] = ..., log: _Optional[_Union[LogRequest, _Mapping]] = ...) -> None: ...
 
 class Reply(_message.Message):
-    __slots__ = ("request", "result", "text", "cookie", "info", "started", "end")
+    __slots__ = ("request", "result", "text", "cookie", "info", "started", "end", "config", "memory", "log")
     REQUEST_FIELD_NUMBER: _ClassVar[int]
     RESULT_FIELD_NUMBER: _ClassVar[int]
     TEXT_FIELD_NUMBER: _ClassVar[int]
@@ -286,6 +355,9 @@ class Reply(_message.Message):
     INFO_FIELD_NUMBER: _ClassVar[int]
     STARTED_FIELD_NUMBER: _ClassVar[int]
     END_FIELD_NUMBER: _ClassVar[int]
+    CONFIG_FIELD_NUMBER: _ClassVar[int]
+    MEMORY_FIELD_NUMBER: _ClassVar[int]
+    LOG_FIELD_NUMBER: _ClassVar[int]
     request: int
     result: Result
     text: str
@@ -293,7 +365,90 @@ class Reply(_message.Message):
     info: TargetInfo
     started: Started
     end: End
-    def __init__(self, request: _Optional[int] = ..., result: _Optional[_Union[Result, str]] = ..., text: _Optional[str] = ..., cookie: _Optional[int] = ..., info: _Optional[_Union[TargetInfo, _Mapping]] = ..., started: _Optional[_Union[Started, _Mapping]] = ..., end: _Optional[_Union[End, _Mapping]] = ...) -> None: ...
+    config: RunConfig
+    memory: MemoryPage
+    log: LogPage
+    def __init__(self, request: _Optional[int] = ..., result: _Optional[_Union[Result, str]] = ..., text: _Optional[str] = ..., cookie: _Optional[int] = ..., info: _Optional[_Union[TargetInfo, _Mapping]] = ..., started: _Optional[_Union[Started, _Mapping]] = ..., end: _Optional[_Union[End, _Mapping]] = ..., config: _Optional[_Union[RunConfig, _Mapping]] = ..., memory: _Optional[_Union[MemoryPage, _Mapping]] = ..., log: _Optional[_Union[LogPage, _Mapping]] = ...) -> None: ...
+
+class MemoryEntry(_message.Message):
+    __slots__ = ("partition", "free", "allocated", "blocks", "largest", "high_water")
+    PARTITION_FIELD_NUMBER: _ClassVar[int]
+    FREE_FIELD_NUMBER: _ClassVar[int]
+    ALLOCATED_FIELD_NUMBER: _ClassVar[int]
+    BLOCKS_FIELD_NUMBER: _ClassVar[int]
+    LARGEST_FIELD_NUMBER: _ClassVar[int]
+    HIGH_WATER_FIELD_NUMBER: _ClassVar[int]
+    partition: int
+    free: int
+    allocated: int
+    blocks: int
+    largest: int
+    high_water: int
+    def __init__(self, partition: _Optional[int] = ..., free: _Optional[int] = ..., allocated: _Optional[int] = ..., blocks: _Optional[int] = ..., largest: _Optional[int] = ..., high_water: _Optional[int] = ...) -> None: ...
+
+class MemoryPage(_message.Message):
+    __slots__ = ("time", "entries", "next")
+    TIME_FIELD_NUMBER: _ClassVar[int]
+    ENTRIES_FIELD_NUMBER: _ClassVar[int]
+    NEXT_FIELD_NUMBER: _ClassVar[int]
+    time: int
+    entries: _containers.RepeatedCompositeFieldContainer[MemoryEntry]
+    next: int
+    def __init__(self, time: _Optional[int] = ..., entries: _Optional[_Iterable[_Union[MemoryEntry, _Mapping]]] = ..., next: _Optional[int] = ...) -> None: ...
+
+class LogEntry(_message.Message):
+    __slots__ = ("number", "time", "boot_cycle", "kind", "code", "level", "subcode", "address", "action", "partition", "task", "partition_name", "task_name", "message")
+    NUMBER_FIELD_NUMBER: _ClassVar[int]
+    TIME_FIELD_NUMBER: _ClassVar[int]
+    BOOT_CYCLE_FIELD_NUMBER: _ClassVar[int]
+    KIND_FIELD_NUMBER: _ClassVar[int]
+    CODE_FIELD_NUMBER: _ClassVar[int]
+    LEVEL_FIELD_NUMBER: _ClassVar[int]
+    SUBCODE_FIELD_NUMBER: _ClassVar[int]
+    ADDRESS_FIELD_NUMBER: _ClassVar[int]
+    ACTION_FIELD_NUMBER: _ClassVar[int]
+    PARTITION_FIELD_NUMBER: _ClassVar[int]
+    TASK_FIELD_NUMBER: _ClassVar[int]
+    PARTITION_NAME_FIELD_NUMBER: _ClassVar[int]
+    TASK_NAME_FIELD_NUMBER: _ClassVar[int]
+    MESSAGE_FIELD_NUMBER: _ClassVar[int]
+    number: int
+    time: int
+    boot_cycle: int
+    kind: int
+    code: int
+    level: int
+    subcode: int
+    address: int
+    action: int
+    partition: int
+    task: int
+    partition_name: str
+    task_name: str
+    message: str
+    def __init__(self, number: _Optional[int] = ..., time: _Optional[int] = ..., boot_cycle: _Optional[int] = ..., kind: _Optional[int] = ..., code: _Optional[int] = ..., level: _Optional[int] = ..., subcode: _Optional[int] = ..., address: _Optional[int] = ..., action: _Optional[int] = ..., partition: _Optional[int] = ..., task: _Optional[int] = ..., partition_name: _Optional[str] = ..., task_name: _Optional[str] = ..., message: _Optional[str] = ...) -> None: ...
+
+class LogPage(_message.Message):
+    __slots__ = ("log", "oldest", "next", "missed", "generation", "boot_cycle", "before", "entries", "unreadable")
+    LOG_FIELD_NUMBER: _ClassVar[int]
+    OLDEST_FIELD_NUMBER: _ClassVar[int]
+    NEXT_FIELD_NUMBER: _ClassVar[int]
+    MISSED_FIELD_NUMBER: _ClassVar[int]
+    GENERATION_FIELD_NUMBER: _ClassVar[int]
+    BOOT_CYCLE_FIELD_NUMBER: _ClassVar[int]
+    BEFORE_FIELD_NUMBER: _ClassVar[int]
+    ENTRIES_FIELD_NUMBER: _ClassVar[int]
+    UNREADABLE_FIELD_NUMBER: _ClassVar[int]
+    log: int
+    oldest: int
+    next: int
+    missed: int
+    generation: int
+    boot_cycle: int
+    before: int
+    entries: _containers.RepeatedCompositeFieldContainer[LogEntry]
+    unreadable: int
+    def __init__(self, log: _Optional[int] = ..., oldest: _Optional[int] = ..., next: _Optional[int] = ..., missed: _Optional[int] = ..., generation: _Optional[int] = ..., boot_cycle: _Optional[int] = ..., before: _Optional[int] = ..., entries: _Optional[_Iterable[_Union[LogEntry, _Mapping]]] = ..., unreadable: _Optional[int] = ...) -> None: ...
 
 class Started(_message.Message):
     __slots__ = ("run", "time", "config")
@@ -318,7 +473,7 @@ class End(_message.Message):
     def __init__(self, run: _Optional[int] = ..., time: _Optional[int] = ..., reason: _Optional[int] = ..., streams: _Optional[_Iterable[_Union[StreamState, _Mapping]]] = ...) -> None: ...
 
 class TargetInfo(_message.Message):
-    __slots__ = ("os_name", "os_release", "board", "agent_version", "clock_hz", "big_endian", "streams", "table_fingerprint", "max_units", "arena_bytes", "offered", "boot", "time", "unnamed")
+    __slots__ = ("os_name", "os_release", "board", "agent_version", "clock_hz", "big_endian", "streams", "table_fingerprint", "max_units", "arena_bytes", "offered", "boot", "time", "unnamed", "min_period_ms", "max_period_ms", "max_content_bytes", "hm_log", "edr_log", "running", "config")
     OS_NAME_FIELD_NUMBER: _ClassVar[int]
     OS_RELEASE_FIELD_NUMBER: _ClassVar[int]
     BOARD_FIELD_NUMBER: _ClassVar[int]
@@ -333,6 +488,13 @@ class TargetInfo(_message.Message):
     BOOT_FIELD_NUMBER: _ClassVar[int]
     TIME_FIELD_NUMBER: _ClassVar[int]
     UNNAMED_FIELD_NUMBER: _ClassVar[int]
+    MIN_PERIOD_MS_FIELD_NUMBER: _ClassVar[int]
+    MAX_PERIOD_MS_FIELD_NUMBER: _ClassVar[int]
+    MAX_CONTENT_BYTES_FIELD_NUMBER: _ClassVar[int]
+    HM_LOG_FIELD_NUMBER: _ClassVar[int]
+    EDR_LOG_FIELD_NUMBER: _ClassVar[int]
+    RUNNING_FIELD_NUMBER: _ClassVar[int]
+    CONFIG_FIELD_NUMBER: _ClassVar[int]
     os_name: str
     os_release: str
     board: str
@@ -347,7 +509,14 @@ class TargetInfo(_message.Message):
     boot: int
     time: int
     unnamed: int
-    def __init__(self, os_name: _Optional[str] = ..., os_release: _Optional[str] = ..., board: _Optional[str] = ..., agent_version: _Optional[str] = ..., clock_hz: _Optional[int] = ..., big_endian: _Optional[bool] = ..., streams: _Optional[int] = ..., table_fingerprint: _Optional[int] = ..., max_units: _Optional[int] = ..., arena_bytes: _Optional[int] = ..., offered: _Optional[bytes] = ..., boot: _Optional[int] = ..., time: _Optional[int] = ..., unnamed: _Optional[int] = ...) -> None: ...
+    min_period_ms: int
+    max_period_ms: int
+    max_content_bytes: int
+    hm_log: bool
+    edr_log: bool
+    running: bool
+    config: RunConfig
+    def __init__(self, os_name: _Optional[str] = ..., os_release: _Optional[str] = ..., board: _Optional[str] = ..., agent_version: _Optional[str] = ..., clock_hz: _Optional[int] = ..., big_endian: _Optional[bool] = ..., streams: _Optional[int] = ..., table_fingerprint: _Optional[int] = ..., max_units: _Optional[int] = ..., arena_bytes: _Optional[int] = ..., offered: _Optional[bytes] = ..., boot: _Optional[int] = ..., time: _Optional[int] = ..., unnamed: _Optional[int] = ..., min_period_ms: _Optional[int] = ..., max_period_ms: _Optional[int] = ..., max_content_bytes: _Optional[int] = ..., hm_log: _Optional[bool] = ..., edr_log: _Optional[bool] = ..., running: _Optional[bool] = ..., config: _Optional[_Union[RunConfig, _Mapping]] = ...) -> None: ...
 
 class Field(_message.Message):
     __slots__ = ("name", "type", "kind", "unit", "length")

@@ -246,6 +246,10 @@ static inline void vxm_time(uint16_t cpu, uint64_t time)
 static inline void vxm_mark(uint16_t number, const char *text)
 {
     if (vxm_enabled(VXM_EVENT_MARK)) {
+        if (vxm_heads_only) {
+            vxm_record0(VXM_HEAD(VXM_EVENT_MARK, 0, number));
+            return;
+        }
         uint32_t words[2u * VXM_MAX_DATA_SLOTS];
         const uint32_t bytes = vxm_pack_bytes(words, 0, text, vxm_text_length(text));
         vxm_record_n(VXM_HEAD(VXM_EVENT_MARK, vxm_data_slots(0, bytes), number), words);
@@ -471,6 +475,10 @@ static inline void vxm_mem_sample(
     uint32_t high_water)
 {
     if (vxm_enabled(VXM_EVENT_MEM_SAMPLE)) {
+        if (vxm_heads_only) {
+            vxm_record0(VXM_HEAD(VXM_EVENT_MEM_SAMPLE, 0, partition));
+            return;
+        }
         vxm_record3(VXM_HEAD(VXM_EVENT_MEM_SAMPLE, 3, partition), free, allocated, blocks, largest, high_water, 0);
     }
 }
@@ -572,6 +580,10 @@ static inline void vxm_content(
     const void *content)
 {
     if (vxm_enabled(VXM_EVENT_CONTENT)) {
+        if (vxm_heads_only) {
+            vxm_record0(VXM_HEAD(VXM_EVENT_CONTENT, 0, object));
+            return;
+        }
         uint32_t words[2u * VXM_MAX_DATA_SLOTS];
         const uint32_t bytes = vxm_pack_bytes(words, 2, content, (uint32_t)length);
         words[0] = number;
@@ -669,6 +681,10 @@ static inline void vxm_user(uint16_t number, uint32_t d0, uint32_t d1)
 static inline void vxm_user_text(uint16_t number, const char *text)
 {
     if (vxm_enabled(VXM_EVENT_USER_TEXT)) {
+        if (vxm_heads_only) {
+            vxm_record0(VXM_HEAD(VXM_EVENT_USER_TEXT, 0, number));
+            return;
+        }
         uint32_t words[2u * VXM_MAX_DATA_SLOTS];
         const uint32_t bytes = vxm_pack_bytes(words, 0, text, vxm_text_length(text));
         vxm_record_n(VXM_HEAD(VXM_EVENT_USER_TEXT, vxm_data_slots(0, bytes), number), words);
