@@ -132,13 +132,11 @@ class Unknown:
     within: dict[int, int] = field(default_factory=dict)
     anywhere: int = 0
 
-    def add(self, span: int, owner: int, before: int | None) -> None:
-        """Take unknown time in a window of ``owner`` that follows one of ``before``."""
-        if before is None:
-            self.anywhere += span
-            return
-        for partition in {owner, before}:
-            self.within[partition] = self.within.get(partition, 0) + span
+    def add(self, partition: Ints, span: Ints) -> None:
+        """Take unknown time in which these partitions may have run."""
+        sums = np.bincount(partition, span).astype(np.int64)
+        for number in np.flatnonzero(sums).tolist():
+            self.within[number] = self.within.get(number, 0) + int(sums[number])
 
     def of(self, partition: int) -> int:
         """How long a partition may have run without our knowing."""
@@ -314,15 +312,18 @@ class Windows:
             account.anywhere += int(length[unknown & ~inside].sum())
             at = piece.occurrence[unknown & inside]
             if len(at):
-                spans = np.bincount(at, length[unknown & inside]).astype(np.int64)
-                for number in np.flatnonzero(spans).tolist():
-                    account.add(int(spans[number]), *self._neighbours(number))
+                self._add_unknown(account, np.bincount(at, length[unknown & inside]).astype(np.int64))
 
-    def _neighbours(self, number: int) -> tuple[int, int | None]:
-        """The partition of an open occurrence, and that of the one right before it."""
-        after = int(self._open.after[number])
-        owner = int(self._owner[self._open.occurrences.place[number]])
-        return owner, int(self._owner[after]) if after >= 0 else None
+    def _add_unknown(self, account: Unknown, spans: Ints) -> None:
+        """Unknown time of each open occurrence: to its partition and to the one right before it."""
+        touched = np.flatnonzero(spans)
+        spans, after = spans[touched], self._open.after[touched]
+        owner, before = self._owner[self._open.occurrences.place[touched]], self._owner[after]
+        follows = after >= 0
+        account.anywhere += int(spans[~follows].sum())
+        account.add(owner[follows], spans[follows])
+        others = follows & (before != owner)
+        account.add(before[others], spans[others])
 
     def _note_hidden(self) -> None:
         """A stretch without windows in which records were lost may have had frames; count how many at most."""

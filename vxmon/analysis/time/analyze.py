@@ -20,6 +20,7 @@ from vxmon.analysis.time.schedules import choose_schedules
 from vxmon.analysis.time.tasks import TaskBooks
 from vxmon.analysis.time.windows import WindowBooks
 from vxmon.config.model import ModuleConfig
+from vxmon.trace.batches import batched, present
 from vxmon.trace.columns import Chunk, Columns
 from vxmon.trace.facts import Boot, Facts
 from vxmon.trace.fields import FieldReader
@@ -59,7 +60,7 @@ def analyze_time(trace: StoredTrace, request: TimeRequest | None = None) -> Time
     states = States(trace.facts, trace.index)
     result = TimeResult([])
     books: BootBooks | None = None
-    for chunk in trace.chunks():
+    for chunk in batched(trace.chunks()):
         if books is None or books.boot is not chunk.boot:
             _close(books, states, result)
             books = BootBooks(chunk.boot, trace.facts, request)
@@ -186,9 +187,11 @@ class BootBooks:
         for segments in parts:
             self.streams.setdefault(segments.stream, StreamSums()).add(segments, self.people)
             length = segments.end - segments.start
-            for partition in np.unique(segments.partition).tolist():
-                ticks = int(length[segments.partition == partition].sum())
-                self.partition_ticks[partition] = self.partition_ticks.get(partition, 0) + ticks
+            # UNKNOWN is -1, so everything is counted one place up.
+            sums = np.bincount(segments.partition + 1, length).astype(np.int64)
+            for place in np.flatnonzero(sums).tolist():
+                partition = place + UNKNOWN
+                self.partition_ticks[partition] = self.partition_ticks.get(partition, 0) + int(sums[place])
 
     def _books(self, stream: int) -> WindowBooks:
         if stream not in self.windows:
@@ -207,7 +210,7 @@ class BootBooks:
     def _feed_windows(self, columns: Columns, closed: list[Segments]) -> None:
         modes = _mode_rows(columns, self.reader)
         signs = self._signs(columns)
-        for stream in np.unique(columns.stream).tolist():
+        for stream in present(columns.stream):
             if self.request.cpus and stream not in self.request.cpus:
                 continue
             books = self._books(stream)
@@ -227,7 +230,7 @@ class BootBooks:
             self._periodic[columns.arg[released]], self.people.partition[columns.arg[completed]],
         ])  # fmt: skip
         time = np.concatenate([columns.time[released], columns.time[completed]])
-        return {p: np.sort(time[owner == p]) for p in np.unique(owner[owner != UNKNOWN]).tolist()}
+        return {p: np.sort(time[owner == p]) for p in present(owner[owner != UNKNOWN])}
 
     def _add_modes(self, modes: dict[int, Modes], rows: tuple[Ints, Ints, Ints, Ints], signs: dict[int, Ints]) -> None:
         time, partition, mode, previous = rows

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vxmon.analysis.time.clock import LossRows
+from vxmon.trace.batches import present
 from vxmon.trace.columns import Columns
 from vxmon.trace.fields import FieldReader
 from vxmon.trace.names import LOSS_ID
@@ -79,7 +80,7 @@ class TaskEvents:
     def by_task(self) -> Iterator[tuple[int, Activations]]:
         """The activations of each task that has any rows."""
         groups = (self.releases, self.completions, self.deadlines, self.misses, self.stops)
-        for task in np.unique(np.concatenate([group.task for group in groups])).tolist():
+        for task in present(np.concatenate([group.task for group in groups])):
             release_time, number, nominal, deadline = self.releases.rows(task)
             complete_time, completed = self.completions.rows(task)
             set_number, new_deadline = self.deadlines.rows(task)

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from vxmon.analysis.figures import Range
 from vxmon.analysis.time.modes import BRIDGE, DOUBTFUL, NORMAL, NOT_NORMAL, WAITING, Modes, Verdicts
+from vxmon.trace.batches import present
 from vxmon.trace.state import Segments
 from vxmon.trace.state_frames import FrameRows
 from vxmon.trace.state_windows import PARTS, People, WindowPlace, Windows, WindowTable
@@ -212,7 +213,7 @@ class WindowBooks:
         self._overruns(table)
         owner = np.array([p.partition for p in self.places], np.int64)[rows.place]
         far = self._reaching_far(rows)
-        for partition in np.unique(owner).tolist():
+        for partition in present(owner):
             which = np.flatnonzero(owner == partition)
             self._take_partition(partition, rows.take(which), far[which])
         self._forget(int(rows.end[-1]))
@@ -244,12 +245,14 @@ class WindowBooks:
             bridges = self._bridges(modes, rows, verdicts, (verdicts.verdict == BRIDGE) & here)
             # The change may also have been behind the end of an occurrence that the loss reaches beyond.
             beyond = bridges & (modes.begin_of(stretch) >= rows.end)
+            verdict = modes.at_begin(stretch)
+            if verdict:
+                self._settle(partition, normal=True)
             for held, which in ((self._waiting, some | (bridges & ~beyond)), (self._reaching, beyond)):
                 for place, few in _by_place(rows, which):
-                    held.setdefault(place, PlaceBook()).add(few)
-            verdict = modes.at_begin(stretch)
-            if verdict is not None:
-                self._settle(partition, normal=verdict)
+                    (self._book(place) if verdict else held.setdefault(place, PlaceBook())).add(few)
+            if verdict is False:
+                self._settle(partition, normal=False)
 
     def _bridges(self, modes: Modes, rows: _Rows, verdicts: Verdicts, which: NDArray[np.bool_]) -> NDArray[np.bool_]:
         """Those with a loss inside in front of which the mode was NORMAL; the others are entered."""
@@ -331,7 +334,7 @@ class WindowBooks:
         return delay, most
 
     def _overruns(self, table: WindowTable) -> None:
-        for place in np.unique(table.after[table.after >= 0]).tolist():
+        for place in present(table.after[table.after >= 0]):
             which = table.after == place
             frame = table.occurrences.frame[which]
             self.overruns.setdefault(place, Range()).add(
@@ -380,7 +383,7 @@ class WindowBooks:
 def _by_place(rows: _Rows, which: NDArray[np.bool_]) -> list[tuple[int, _Rows]]:
     if not which.any():
         return []
-    return [(place, rows.take(which & (rows.place == place))) for place in np.unique(rows.place[which]).tolist()]
+    return [(place, rows.take(which & (rows.place == place))) for place in present(rows.place[which])]
 
 
 def _distances(places: list[WindowPlace]) -> tuple[Ints, Ints]:

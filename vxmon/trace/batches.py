@@ -1,0 +1,43 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Chunks joined to larger ones: analyses pay numpy's fixed costs once a batch."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from vxmon.trace.columns import Chunk, Columns
+
+__all__ = ["BATCH_RECORDS", "batched", "present"]
+
+# Some 10 MB with what analyses make of them.
+BATCH_RECORDS: Final = 1 << 17
+
+
+def batched(chunks: Iterable[Chunk], records: int = BATCH_RECORDS) -> Iterator[Chunk]:
+    """The same records in the same order, in chunks of one boot each with at least ``records`` where there are more."""
+    waiting: list[Chunk] = []
+    count = 0
+    for chunk in chunks:
+        if waiting and (count >= records or waiting[0].boot is not chunk.boot):
+            yield _joined(waiting)
+            waiting, count = [], 0
+        waiting.append(chunk)
+        count += len(chunk.columns)
+    if waiting:
+        yield _joined(waiting)
+
+
+def present(values: NDArray[Any]) -> list[int]:
+    """The different numbers among small ones (0-65535), in order; faster than numpy's unique on large arrays."""
+    return [int(value) for value in np.flatnonzero(np.bincount(values)).tolist()] if len(values) else []
+
+
+def _joined(chunks: list[Chunk]) -> Chunk:
+    if len(chunks) == 1:
+        return chunks[0]
+    return replace(chunks[-1], columns=Columns.join([chunk.columns for chunk in chunks]), late=None)
