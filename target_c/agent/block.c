@@ -210,7 +210,7 @@ uint64_t vxm_block_copy(uint8_t *to, const uint32_t *words, uint32_t slots)
 
 /*
  * The message is written by hand, with the field numbers of the generated header: nanopb's encoder, which
- * serves every other message, takes eight thousand instructions for this one on e500mc, more than all else of
+ * serves every other message, takes eight thousand instructions for this one, more than all else of
  * a block. Zero is the default and is left out, as protobuf does it.
  */
 static uint8_t *put_varint(uint8_t *to, uint64_t value)
