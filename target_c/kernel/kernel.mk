@@ -35,7 +35,8 @@ KERNEL_COMMON := $(filter-out %/no_monitor.c,$(wildcard $(KERNEL)/core/*.c)) \
     $(wildcard $(KERNEL)/arch/ppc/*.c $(KERNEL)/arch/ppc/*.S $(KERNEL)/board/ppce500/*.c)
 APPLICATIONS := $(patsubst $(PARTITIONS)/%/main.c,%,$(wildcard $(PARTITIONS)/*/main.c))
 LIBRARY := $(wildcard $(PARTITIONS)/lib/*.c $(PARTITIONS)/lib/*.S)
-CONFIGURE := $(PARTITIONS)/configure.py $(PARTITIONS)/module.xml
+CONFIGURE_SOURCES := $(wildcard $(PARTITIONS)/*.py)
+CONFIGURE := $(CONFIGURE_SOURCES) $(PARTITIONS)/module.xml
 
 # --- partitions: the same for both kernels ---
 
@@ -114,7 +115,7 @@ $(CHECK)/images/%.elf: $(PPC)/obj/$(CHECKS)/%/main.o $(LIBRARY_OBJECTS) $(PARTIT
 	@mkdir -p $(@D)
 	$(Q)$(PPC_CC) $(PPC_FLAGS) $(PPC_LINK) -Wl,-T,$(PARTITIONS)/partition.ld -s -o $@ $(filter %.o,$^) -lgcc
 
-$(CHECK)/config.c $(CHECK)/images.S &: $(PARTITIONS)/configure.py $(CHECKS)/module.xml
+$(CHECK)/config.c $(CHECK)/images.S &: $(CONFIGURE_SOURCES) $(CHECKS)/module.xml
 	@mkdir -p $(CHECK)
 	$(Q)$(PY) -m target_c.partitions.configure $(CHECKS)/module.xml -o $(CHECK) --images $(CHECK)/images
 

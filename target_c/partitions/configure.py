@@ -2,7 +2,7 @@
 """``python -m target_c.partitions.configure module.xml -o FOLDER``: the module's configuration as C and assembler.
 
 Reads a module configuration with vxmon's own reader, checks it against what the demo kernel can do, and writes
-``config.c`` (partitions and schedules, times in integer nanoseconds) and ``images.S`` (the partitions' ELF files as
+``config.c`` (partitions, schedules and ports, times in integer nanoseconds) and ``images.S`` (the partitions' ELF files as
 read-only data). A partition's ELF file is named after its application, in small letters: NAV is ``nav.elf``.
 """
 
@@ -13,6 +13,7 @@ import re
 import sys
 from pathlib import Path
 
+from target_c.partitions.ports import ports_source
 from vxmon.config.model import ModuleConfig, PartitionConfig, ScheduleConfig
 from vxmon.config.module import load_module
 from vxmon.errors import InputError, VxmonError
@@ -97,6 +98,7 @@ def _schedule_line(schedule: ScheduleConfig) -> str:
 def config_source(module: ModuleConfig) -> str:
     """Return the C source that defines ``module_config``. Raises InputError where the kernel cannot follow."""
     _check(module)
+    ports, port_count = ports_source(module)
     numbers = {partition.name: number for number, partition in enumerate(module.partitions, start=1)}
     images = [f"extern const uint8_t image_{i}[], image_{i}_end[];\n" for i in range(len(module.partitions))]
     partitions = [_partition_line(i, p) for i, p in enumerate(module.partitions)]
@@ -111,9 +113,10 @@ def config_source(module: ModuleConfig) -> str:
         "static const struct schedule_config schedules[] = {\n",
         *(_schedule_line(s) for s in module.schedules),
         "};\n\n",
+        ports,
         "const struct module_config module_config = {\n",
         f'    "{module.name}", {module.id or 0}, {len(partitions)}, partitions, ',
-        f"{len(module.schedules)}, schedules,\n}};\n",
+        f"{len(module.schedules)}, schedules, {port_count}, {'ports' if port_count else '0'},\n}};\n",
     ])  # fmt: skip
 
 

@@ -49,6 +49,7 @@ static void print_partition(const struct partition *partition)
           partition->name, partition->index, partition->mode, partition->ticks, partition->switches, partition->calls,
           partition->faults, partition->user_events, partition->refused);
     print_memory(partition);
+    objects_print(partition);
     for (unsigned i = 0; i < partition->process_count; i++) {
         print_process(&partition->process[i]);
     }

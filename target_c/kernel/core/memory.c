@@ -13,8 +13,7 @@ uint32_t service_allocate(struct process *process)
     struct partition *partition = process->partition;
     const uint32_t bytes = service_argument(process, 0);
 
-    if (bytes == 0u || bytes > HEAP_BYTES ||
-        !partition_owns(partition, service_argument(process, 1), sizeof(uint32_t), true)) {
+    if (bytes == 0u || bytes > HEAP_BYTES || !service_owns_word(process, 1)) {
         return INVALID_PARAM;
     }
     const uint32_t address = heap_allocate(&partition->heap, bytes);
@@ -22,7 +21,8 @@ uint32_t service_allocate(struct process *process)
         return NOT_AVAILABLE;
     }
     count_operation(&partition->operations, OPERATION_ALLOCATE, bytes);
-    return service_store_word(process, service_argument(process, 1), address) ? NO_ERROR : INVALID_PARAM;
+    (void)service_store_word(process, service_argument(process, 1), address);
+    return NO_ERROR;
 }
 
 /* What is freed is counted with the block's size: the size asked for is known to its owner alone. */
@@ -46,8 +46,7 @@ static struct device *find_device(struct partition *partition, const char *name)
     for (unsigned i = 0; i < MAX_DEVICES; i++, device++) {
         if (device->name[0] == '\0') {
             memcpy(device->name, name, sizeof device->name);
-            device->object =
-                vxm_hook_object_create(name, OBJECT_TYPE_IO, partition->index, i, FILE_BUFFER_BYTES, MAX_FILES);
+            device->object = vxm_hook_object_create(name, OBJECT_IO, partition->index, i, FILE_BUFFER_BYTES, MAX_FILES);
             return device;
         }
         if (text_equal(device->name, name)) {
@@ -63,7 +62,7 @@ uint32_t service_open(struct process *process)
     char name[NAME_BYTES + 1];
     uint32_t id = 0;
 
-    if (!service_name(process, 0, name) || !service_store_word(process, service_argument(process, 1), 0)) {
+    if (!service_name(process, 0, name) || !service_owns_word(process, 1)) {
         return INVALID_PARAM;
     }
     while (id < MAX_FILES && partition->file[id].buffer != 0u) {
@@ -102,6 +101,19 @@ void memory_release(struct partition *partition)
         (void)close_file(partition, id);
     }
     heap_reset(&partition->heap, PARTITION_HEAP);
+}
+
+struct process *process_of_task(uint16_t task)
+{
+    for (unsigned i = 0; i < module.partition_count; i++) {
+        struct partition *partition = &module.partition[i];
+        for (unsigned p = 0; p < partition->process_count; p++) {
+            if (partition->process[p].task == task) {
+                return &partition->process[p];
+            }
+        }
+    }
+    return NULL;
 }
 
 uint32_t process_stack_high_water(const struct process *process)

@@ -12,9 +12,8 @@ _Static_assert((int)STATE_WAITING == (int)VXM_TASK_STATE_WAITING &&
                    (int)MODE_NORMAL == (int)VXM_PARTITION_MODE_NORMAL &&
                    (int)LEFT_WINDOW_END == (int)VXM_REASON_WINDOW_END,
                "states, modes and reasons are those of the event table");
-_Static_assert((int)OPERATION_OBJECT_DELETE == (int)VXM_OPERATION_OBJECT_DELETE &&
-                   (int)OBJECT_TYPE_IO == (int)VXM_OBJECT_TYPE_IO,
-               "operations and kinds of objects are those of the event table");
+_Static_assert((int)OPERATION_OBJECT_DELETE == (int)VXM_OPERATION_OBJECT_DELETE,
+               "operations are those of the event table");
 #endif
 
 enum deadline_kind { DEADLINE_SET = 0, DEADLINE_MISSED = 1 };
@@ -202,6 +201,11 @@ void process_wake(struct process *process, uint32_t result, uint64_t now)
     set_state(process, STATE_READY);
 }
 
+bool process_may_wait(const struct process *process)
+{
+    return process->partition->mode == MODE_NORMAL && process->priority != IDLE_PRIORITY;
+}
+
 static void check_deadline(struct process *process, uint64_t now)
 {
     if (process->active && process->deadline != 0u && process->deadline <= now && !process->missed) {
@@ -219,6 +223,7 @@ static void check_wake(struct process *process, uint64_t now)
     if (process->wait == WAIT_PERIOD) {
         process_release(process, process->wake);
     } else {
+        object_timed_out(process);
         process_wake(process, process->wait == WAIT_DELAY ? NO_ERROR : TIMED_OUT, now);
     }
 }

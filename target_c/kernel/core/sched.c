@@ -110,7 +110,7 @@ static void give_to(struct partition *partition)
 {
     const struct heap *heap = &module.current->heap;
 
-    vxm_mem_switch(module.current->index, heap_free_bytes(heap), heap->allocated);
+    vxm_hook_partition_memory(module.current->index, heap_free_bytes(heap), heap->allocated);
     arch_switch_space((uint8_t)partition->index);
     const uint64_t now = arch_time();
     module.current->ticks += now - module.partition_since;
@@ -205,10 +205,12 @@ static enum leave_reason why_left(const struct process *process)
     }
 }
 
-/* A process that has not begun, or that has ended, uses nothing. */
-static uint32_t stack_used(const struct process *process)
+/* Not inlined: what follows in switch_to has one path, whoever left. */
+static __attribute__((noinline)) void note_stack(const struct process *process)
 {
-    return process->stack_top - arch_stack_pointer(&process->context);
+    if (process != module.nobody) {
+        vxm_hook_stack(process->task, process->stack_top - arch_stack_pointer(&process->context));
+    }
 }
 
 static void switch_to(struct process *next)
@@ -216,9 +218,7 @@ static void switch_to(struct process *next)
     struct process *previous = module.running;
     const uint16_t reason = (uint16_t)why_left(previous);
 
-    if (previous != module.nobody) {
-        vxm_stack_switch(previous->task, stack_used(previous));
-    }
+    note_stack(previous);
     const uint64_t now = arch_time();
 
     previous->ticks += now - module.task_since;
@@ -343,6 +343,7 @@ struct arch_context *sched_begin(void)
     take_schedule(module.next_schedule);
     read_run();
     module_os_init(&module.partition[0]);
+    ports_init();
     for (unsigned i = 0; i < module_config.partition_count; i++) {
         create_partition(i);
     }

@@ -30,6 +30,13 @@ bool service_store_word(struct process *process, uint32_t address, uint32_t valu
     return (address & 3u) == 0u && service_store(process, address, &value, sizeof value);
 }
 
+bool service_owns_word(struct process *process, unsigned index)
+{
+    const uint32_t address = service_argument(process, index);
+
+    return (address & 3u) == 0u && partition_owns(process->partition, address, 4, true);
+}
+
 bool service_name(struct process *process, unsigned index, char name[NAME_BYTES + 1])
 {
     const uint32_t address = service_argument(process, index);
@@ -170,14 +177,9 @@ static uint32_t set_priority(struct process *process)
     return NO_ERROR;
 }
 
-static bool may_wait(const struct process *process)
-{
-    return process->partition->mode == MODE_NORMAL && process->priority != IDLE_PRIORITY;
-}
-
 static uint32_t periodic_wait(struct process *process)
 {
-    if (!process->periodic || !may_wait(process)) {
+    if (!process->periodic || !process_may_wait(process)) {
         return INVALID_MODE;
     }
     process_wait(process, WAIT_PERIOD, process->release + process->period);
@@ -188,7 +190,7 @@ static uint32_t timed_wait(struct process *process)
 {
     const int64_t delay = service_time(process, 0);
 
-    if (!may_wait(process)) {
+    if (!process_may_wait(process)) {
         return INVALID_MODE;
     }
     if (delay < 0) {
@@ -286,6 +288,15 @@ static service_function *const table[CALL_COUNT] = {
     [CALL_FREE] = service_free,
     [CALL_OPEN] = service_open,
     [CALL_CLOSE] = service_close,
+    [CALL_CREATE_QUEUE] = service_create_queue,
+    [CALL_SEND_QUEUE] = service_send_queue,
+    [CALL_RECEIVE_QUEUE] = service_receive_queue,
+    [CALL_CREATE_SAMPLING] = service_create_sampling_port,
+    [CALL_WRITE_SAMPLING] = service_write_sampling,
+    [CALL_READ_SAMPLING] = service_read_sampling,
+    [CALL_CREATE_QUEUING] = service_create_queuing_port,
+    [CALL_SEND_QUEUING] = service_send_queuing,
+    [CALL_RECEIVE_QUEUING] = service_receive_queuing,
 };
 
 uint32_t service_call(struct process *process, uint32_t number)

@@ -2,22 +2,51 @@
 /* Displays: the picture each 20 ms over two adjacent windows, symbols each 40 ms, keys when somebody presses them. */
 #include "apex.h"
 
+#define LINE_BYTES 40u
+#define LINES 3u     /* each symbol update */
 #define KEY_EVERY 5u /* symbol updates between two key presses */
 
 enum { POINT_PICTURE = 300, USER_KEY = 301 };
 
-static OBJECT_ID_TYPE key;
+static OBJECT_ID_TYPE key, lines, position, health;
+
+/* The lines that symbols sent, and where we are. */
+static void collect(void)
+{
+    uint8_t line[LINE_BYTES], from[POSITION_BYTES];
+    uint32_t length, valid;
+    RETURN_CODE_TYPE code;
+
+    do {
+        RECEIVE_QUEUE(lines, 0, line, &length, &code);
+    } while (code == NO_ERROR);
+    READ_SAMPLING_MESSAGE(position, from, &length, &valid, &code);
+}
 
 static void display_render(void)
 {
     RETURN_CODE_TYPE code;
 
     for (;;) {
+        collect();
         work(275);
         record_point(POINT_PICTURE);
         chatter(20);
         PERIODIC_WAIT(&code);
     }
+}
+
+static void send_lines(uint32_t update)
+{
+    uint8_t line[LINE_BYTES], message[HEALTH_BYTES];
+    uint32_t length, valid;
+    RETURN_CODE_TYPE code;
+
+    for (uint32_t i = 0; i < LINES; i++) {
+        fill_message(line, sizeof line, update * LINES + i);
+        SEND_QUEUE(lines, line, sizeof line, 0, &code);
+    }
+    READ_SAMPLING_MESSAGE(health, message, &length, &valid, &code);
 }
 
 static void display_symbols(void)
@@ -28,6 +57,7 @@ static void display_symbols(void)
         work(50);
         TIMED_WAIT(MS / 5, &code); /* the symbol generator takes 200 us */
         work(50);
+        send_lines(update);
         if (update % KEY_EVERY == 0u) {
             SET_EVENT(key, &code);
         }
@@ -68,7 +98,10 @@ int main(void)
     };
     RETURN_CODE_TYPE code;
 
-    CREATE_EVENT(&key, &code);
+    CREATE_EVENT("display_key", &key, &code);
+    CREATE_QUEUE("display_lines", LINE_BYTES, 8, &lines, &code);
+    CREATE_SAMPLING_PORT("dsp_position", POSITION_BYTES, PORT_DESTINATION, &position, &code);
+    CREATE_SAMPLING_PORT("dsp_health", HEALTH_BYTES, PORT_DESTINATION, &health, &code);
     console_write("displays ready");
     application_start(PROCESSES, sizeof PROCESSES / sizeof PROCESSES[0], "display_idle");
     return 0;

@@ -9,7 +9,7 @@ struct command {
     int32_t elevator, aileron, rudder;
 };
 
-static OBJECT_ID_TYPE commands;
+static OBJECT_ID_TYPE commands, position, surfaces;
 
 static void flight_control(void)
 {
@@ -21,18 +21,23 @@ static void flight_control(void)
         command.number++;
         command.elevator = (int32_t)(command.number * 37u % 2001u) - 1000;
         command.aileron = -command.elevator / 2;
-        SEND_BUFFER(commands, &command, sizeof command, &code);
+        SEND_BUFFER(commands, &command, sizeof command, 0, &code);
         PERIODIC_WAIT(&code);
     }
 }
 
 static void flight_guidance(void)
 {
+    uint8_t from[POSITION_BYTES], to[SURFACES_BYTES];
+    uint32_t length, valid;
     RETURN_CODE_TYPE code;
 
-    for (;;) {
+    for (uint32_t step = 1;; step++) {
         record_point(POINT_GUIDANCE);
+        READ_SAMPLING_MESSAGE(position, from, &length, &valid, &code);
         work(85);
+        fill_message(to, sizeof to, step);
+        SEND_QUEUING_MESSAGE(surfaces, to, sizeof to, 0, &code);
         chatter(20);
         PERIODIC_WAIT(&code);
     }
@@ -60,7 +65,9 @@ int main(void)
     };
     RETURN_CODE_TYPE code;
 
-    CREATE_BUFFER(sizeof(struct command), 4, &commands, &code);
+    CREATE_BUFFER("flight_commands", sizeof(struct command), 4, &commands, &code);
+    CREATE_SAMPLING_PORT("flt_position", POSITION_BYTES, PORT_DESTINATION, &position, &code);
+    CREATE_QUEUING_PORT("flt_surfaces", SURFACES_BYTES, PORT_SOURCE, &surfaces, &code);
     console_write("flight control ready");
     application_start(PROCESSES, sizeof PROCESSES / sizeof PROCESSES[0], "flight_idle");
     return 0;

@@ -9,7 +9,7 @@
 
 enum { USER_BUS_FRAME = 400, POINT_STATUS = 401, USER_STATUS = 402 };
 
-static OBJECT_ID_TYPE received;
+static OBJECT_ID_TYPE received, surfaces, reports;
 
 static uint32_t frames_of(uint32_t poll)
 {
@@ -19,12 +19,25 @@ static uint32_t frames_of(uint32_t poll)
     return poll % 3u;
 }
 
+/* What flight control wants of the surfaces comes each second poll; each poll is reported. */
+static void exchange(uint32_t poll)
+{
+    uint8_t from[SURFACES_BYTES], to[REPORT_BYTES];
+    uint32_t length;
+    RETURN_CODE_TYPE code;
+
+    RECEIVE_QUEUING_MESSAGE(surfaces, 0, from, &length, &code);
+    fill_message(to, sizeof to, poll);
+    SEND_QUEUING_MESSAGE(reports, to, sizeof to, 0, &code);
+}
+
 static void io_poll(void)
 {
     RETURN_CODE_TYPE code;
 
     for (uint32_t poll = 1;; poll++) {
         work(15);
+        exchange(poll);
         for (uint32_t frame = frames_of(poll); frame != 0u; frame--) {
             SIGNAL_SEMAPHORE(received, &code);
         }
@@ -91,7 +104,9 @@ int main(void)
     };
     RETURN_CODE_TYPE code;
 
-    CREATE_SEMAPHORE(0, MOST_FRAMES, &received, &code);
+    CREATE_SEMAPHORE("io_frames", 0, MOST_FRAMES, &received, &code);
+    CREATE_QUEUING_PORT("io_surfaces", SURFACES_BYTES, PORT_DESTINATION, &surfaces, &code);
+    CREATE_QUEUING_PORT("io_reports", REPORT_BYTES, PORT_SOURCE, &reports, &code);
     console_write("input and output ready");
     application_start(PROCESSES, sizeof PROCESSES / sizeof PROCESSES[0], "io_idle");
     return 0;

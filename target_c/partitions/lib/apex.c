@@ -77,9 +77,9 @@ void SET_PARTITION_MODE(OPERATING_MODE_TYPE mode, RETURN_CODE_TYPE *code)
     CALL(code, CALL_SET_PARTITION_MODE, mode);
 }
 
-void CREATE_SEMAPHORE(uint32_t value, uint32_t maximum, OBJECT_ID_TYPE *id, RETURN_CODE_TYPE *code)
+void CREATE_SEMAPHORE(const char *name, uint32_t value, uint32_t maximum, OBJECT_ID_TYPE *id, RETURN_CODE_TYPE *code)
 {
-    CALL(code, CALL_CREATE_SEMAPHORE, value, maximum, ADDRESS(id));
+    CALL(code, CALL_CREATE_SEMAPHORE, ADDRESS(name), value, maximum, ADDRESS(id));
 }
 
 void WAIT_SEMAPHORE(OBJECT_ID_TYPE id, SYSTEM_TIME_TYPE timeout, RETURN_CODE_TYPE *code)
@@ -92,9 +92,9 @@ void SIGNAL_SEMAPHORE(OBJECT_ID_TYPE id, RETURN_CODE_TYPE *code)
     CALL(code, CALL_SIGNAL_SEMAPHORE, id);
 }
 
-void CREATE_EVENT(OBJECT_ID_TYPE *id, RETURN_CODE_TYPE *code)
+void CREATE_EVENT(const char *name, OBJECT_ID_TYPE *id, RETURN_CODE_TYPE *code)
 {
-    CALL(code, CALL_CREATE_EVENT, ADDRESS(id));
+    CALL(code, CALL_CREATE_EVENT, ADDRESS(name), ADDRESS(id));
 }
 
 void SET_EVENT(OBJECT_ID_TYPE id, RETURN_CODE_TYPE *code)
@@ -112,14 +112,16 @@ void WAIT_EVENT(OBJECT_ID_TYPE id, SYSTEM_TIME_TYPE timeout, RETURN_CODE_TYPE *c
     CALL(code, CALL_WAIT_EVENT, id, HIGH(timeout), LOW(timeout));
 }
 
-void CREATE_BUFFER(uint32_t message_size, uint32_t messages, OBJECT_ID_TYPE *id, RETURN_CODE_TYPE *code)
+void CREATE_BUFFER(const char *name, uint32_t message_size, uint32_t messages, OBJECT_ID_TYPE *id,
+                   RETURN_CODE_TYPE *code)
 {
-    CALL(code, CALL_CREATE_BUFFER, message_size, messages, ADDRESS(id));
+    CALL(code, CALL_CREATE_BUFFER, ADDRESS(name), message_size, messages, ADDRESS(id));
 }
 
-void SEND_BUFFER(OBJECT_ID_TYPE id, const void *message, uint32_t length, RETURN_CODE_TYPE *code)
+void SEND_BUFFER(OBJECT_ID_TYPE id, const void *message, uint32_t length, SYSTEM_TIME_TYPE timeout,
+                 RETURN_CODE_TYPE *code)
 {
-    CALL(code, CALL_SEND_BUFFER, id, ADDRESS(message), length);
+    CALL(code, CALL_SEND_BUFFER, id, ADDRESS(message), length, HIGH(timeout), LOW(timeout));
 }
 
 void RECEIVE_BUFFER(OBJECT_ID_TYPE id, SYSTEM_TIME_TYPE timeout, void *message, uint32_t *length,
@@ -128,9 +130,9 @@ void RECEIVE_BUFFER(OBJECT_ID_TYPE id, SYSTEM_TIME_TYPE timeout, void *message, 
     CALL(code, CALL_RECEIVE_BUFFER, id, ADDRESS(message), ADDRESS(length), HIGH(timeout), LOW(timeout));
 }
 
-void CREATE_BLACKBOARD(uint32_t message_size, OBJECT_ID_TYPE *id, RETURN_CODE_TYPE *code)
+void CREATE_BLACKBOARD(const char *name, uint32_t message_size, OBJECT_ID_TYPE *id, RETURN_CODE_TYPE *code)
 {
-    CALL(code, CALL_CREATE_BLACKBOARD, message_size, ADDRESS(id));
+    CALL(code, CALL_CREATE_BLACKBOARD, ADDRESS(name), message_size, ADDRESS(id));
 }
 
 void DISPLAY_BLACKBOARD(OBJECT_ID_TYPE id, const void *message, uint32_t length, RETURN_CODE_TYPE *code)
@@ -147,6 +149,57 @@ void READ_BLACKBOARD(OBJECT_ID_TYPE id, SYSTEM_TIME_TYPE timeout, void *message,
 void CLEAR_BLACKBOARD(OBJECT_ID_TYPE id, RETURN_CODE_TYPE *code)
 {
     CALL(code, CALL_CLEAR_BLACKBOARD, id);
+}
+
+void CREATE_QUEUE(const char *name, uint32_t message_size, uint32_t messages, OBJECT_ID_TYPE *id,
+                  RETURN_CODE_TYPE *code)
+{
+    CALL(code, CALL_CREATE_QUEUE, ADDRESS(name), message_size, messages, ADDRESS(id));
+}
+
+void SEND_QUEUE(OBJECT_ID_TYPE id, const void *message, uint32_t length, SYSTEM_TIME_TYPE timeout,
+                RETURN_CODE_TYPE *code)
+{
+    CALL(code, CALL_SEND_QUEUE, id, ADDRESS(message), length, HIGH(timeout), LOW(timeout));
+}
+
+void RECEIVE_QUEUE(OBJECT_ID_TYPE id, SYSTEM_TIME_TYPE timeout, void *message, uint32_t *length, RETURN_CODE_TYPE *code)
+{
+    CALL(code, CALL_RECEIVE_QUEUE, id, ADDRESS(message), ADDRESS(length), HIGH(timeout), LOW(timeout));
+}
+
+void CREATE_SAMPLING_PORT(const char *name, uint32_t message_size, PORT_DIRECTION_TYPE direction, OBJECT_ID_TYPE *id,
+                          RETURN_CODE_TYPE *code)
+{
+    CALL(code, CALL_CREATE_SAMPLING, ADDRESS(name), message_size, direction, ADDRESS(id));
+}
+
+void WRITE_SAMPLING_MESSAGE(OBJECT_ID_TYPE id, const void *message, uint32_t length, RETURN_CODE_TYPE *code)
+{
+    CALL(code, CALL_WRITE_SAMPLING, id, ADDRESS(message), length);
+}
+
+void READ_SAMPLING_MESSAGE(OBJECT_ID_TYPE id, void *message, uint32_t *length, uint32_t *valid, RETURN_CODE_TYPE *code)
+{
+    CALL(code, CALL_READ_SAMPLING, id, ADDRESS(message), ADDRESS(length), ADDRESS(valid));
+}
+
+void CREATE_QUEUING_PORT(const char *name, uint32_t message_size, PORT_DIRECTION_TYPE direction, OBJECT_ID_TYPE *id,
+                         RETURN_CODE_TYPE *code)
+{
+    CALL(code, CALL_CREATE_QUEUING, ADDRESS(name), message_size, direction, ADDRESS(id));
+}
+
+void SEND_QUEUING_MESSAGE(OBJECT_ID_TYPE id, const void *message, uint32_t length, SYSTEM_TIME_TYPE timeout,
+                          RETURN_CODE_TYPE *code)
+{
+    CALL(code, CALL_SEND_QUEUING, id, ADDRESS(message), length, HIGH(timeout), LOW(timeout));
+}
+
+void RECEIVE_QUEUING_MESSAGE(OBJECT_ID_TYPE id, SYSTEM_TIME_TYPE timeout, void *message, uint32_t *length,
+                             RETURN_CODE_TYPE *code)
+{
+    CALL(code, CALL_RECEIVE_QUEUING, id, ADDRESS(message), ADDRESS(length), HIGH(timeout), LOW(timeout));
 }
 
 void ALLOCATE(uint32_t bytes, void **block, RETURN_CODE_TYPE *code)

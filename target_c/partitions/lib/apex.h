@@ -19,7 +19,7 @@ typedef uint32_t PROCESS_ID_TYPE;
 typedef uint32_t OBJECT_ID_TYPE;
 typedef struct process_attributes PROCESS_ATTRIBUTE_TYPE;
 
-/* Objects have no names here, and waiting is by priority. */
+/* Waiting is by priority. */
 void CREATE_PROCESS(const PROCESS_ATTRIBUTE_TYPE *attributes, PROCESS_ID_TYPE *id, RETURN_CODE_TYPE *code);
 void START(PROCESS_ID_TYPE id, RETURN_CODE_TYPE *code);
 void STOP(PROCESS_ID_TYPE id, RETURN_CODE_TYPE *code);
@@ -32,23 +32,44 @@ void GET_TIME(SYSTEM_TIME_TYPE *time, RETURN_CODE_TYPE *code);
 /* To NORMAL or IDLE; there are no restarts yet. */
 void SET_PARTITION_MODE(OPERATING_MODE_TYPE mode, RETURN_CODE_TYPE *code);
 
-void CREATE_SEMAPHORE(uint32_t value, uint32_t maximum, OBJECT_ID_TYPE *id, RETURN_CODE_TYPE *code);
+/* Names have at most 31 characters; one that is used already gives NO_ACTION. */
+void CREATE_SEMAPHORE(const char *name, uint32_t value, uint32_t maximum, OBJECT_ID_TYPE *id, RETURN_CODE_TYPE *code);
 void WAIT_SEMAPHORE(OBJECT_ID_TYPE id, SYSTEM_TIME_TYPE timeout, RETURN_CODE_TYPE *code);
 void SIGNAL_SEMAPHORE(OBJECT_ID_TYPE id, RETURN_CODE_TYPE *code);
-void CREATE_EVENT(OBJECT_ID_TYPE *id, RETURN_CODE_TYPE *code);
+void CREATE_EVENT(const char *name, OBJECT_ID_TYPE *id, RETURN_CODE_TYPE *code);
 void SET_EVENT(OBJECT_ID_TYPE id, RETURN_CODE_TYPE *code);
 void RESET_EVENT(OBJECT_ID_TYPE id, RETURN_CODE_TYPE *code);
 void WAIT_EVENT(OBJECT_ID_TYPE id, SYSTEM_TIME_TYPE timeout, RETURN_CODE_TYPE *code);
-void CREATE_BUFFER(uint32_t message_size, uint32_t messages, OBJECT_ID_TYPE *id, RETURN_CODE_TYPE *code);
-/* A full buffer gives NOT_AVAILABLE at once. */
-void SEND_BUFFER(OBJECT_ID_TYPE id, const void *message, uint32_t length, RETURN_CODE_TYPE *code);
+void CREATE_BUFFER(const char *name, uint32_t message_size, uint32_t messages, OBJECT_ID_TYPE *id,
+                   RETURN_CODE_TYPE *code);
+void SEND_BUFFER(OBJECT_ID_TYPE id, const void *message, uint32_t length, SYSTEM_TIME_TYPE timeout,
+                 RETURN_CODE_TYPE *code);
 void RECEIVE_BUFFER(OBJECT_ID_TYPE id, SYSTEM_TIME_TYPE timeout, void *message, uint32_t *length,
                     RETURN_CODE_TYPE *code);
-void CREATE_BLACKBOARD(uint32_t message_size, OBJECT_ID_TYPE *id, RETURN_CODE_TYPE *code);
+void CREATE_BLACKBOARD(const char *name, uint32_t message_size, OBJECT_ID_TYPE *id, RETURN_CODE_TYPE *code);
 void DISPLAY_BLACKBOARD(OBJECT_ID_TYPE id, const void *message, uint32_t length, RETURN_CODE_TYPE *code);
 void READ_BLACKBOARD(OBJECT_ID_TYPE id, SYSTEM_TIME_TYPE timeout, void *message, uint32_t *length,
                      RETURN_CODE_TYPE *code);
 void CLEAR_BLACKBOARD(OBJECT_ID_TYPE id, RETURN_CODE_TYPE *code);
+/* Message queues are not ARINC 653's; they behave as buffers do. */
+void CREATE_QUEUE(const char *name, uint32_t message_size, uint32_t messages, OBJECT_ID_TYPE *id,
+                  RETURN_CODE_TYPE *code);
+void SEND_QUEUE(OBJECT_ID_TYPE id, const void *message, uint32_t length, SYSTEM_TIME_TYPE timeout,
+                RETURN_CODE_TYPE *code);
+void RECEIVE_QUEUE(OBJECT_ID_TYPE id, SYSTEM_TIME_TYPE timeout, void *message, uint32_t *length,
+                   RETURN_CODE_TYPE *code);
+/* Ports are those of the module's configuration, which also has queue lengths and refresh periods. */
+typedef enum port_direction PORT_DIRECTION_TYPE;
+void CREATE_SAMPLING_PORT(const char *name, uint32_t message_size, PORT_DIRECTION_TYPE direction, OBJECT_ID_TYPE *id,
+                          RETURN_CODE_TYPE *code);
+void WRITE_SAMPLING_MESSAGE(OBJECT_ID_TYPE id, const void *message, uint32_t length, RETURN_CODE_TYPE *code);
+void READ_SAMPLING_MESSAGE(OBJECT_ID_TYPE id, void *message, uint32_t *length, uint32_t *valid, RETURN_CODE_TYPE *code);
+void CREATE_QUEUING_PORT(const char *name, uint32_t message_size, PORT_DIRECTION_TYPE direction, OBJECT_ID_TYPE *id,
+                         RETURN_CODE_TYPE *code);
+void SEND_QUEUING_MESSAGE(OBJECT_ID_TYPE id, const void *message, uint32_t length, SYSTEM_TIME_TYPE timeout,
+                          RETURN_CODE_TYPE *code);
+void RECEIVE_QUEUING_MESSAGE(OBJECT_ID_TYPE id, SYSTEM_TIME_TYPE timeout, void *message, uint32_t *length,
+                             RETURN_CODE_TYPE *code);
 
 /* The partition's heap: whole blocks of 32 bytes. NOT_AVAILABLE: no room. */
 void ALLOCATE(uint32_t bytes, void **block, RETURN_CODE_TYPE *code);
@@ -87,6 +108,13 @@ static inline const volatile struct shared_page *shared(void)
     return (const volatile struct shared_page *)PARTITION_SHARED_PAGE;
 }
 
+/* A message of `length` bytes whose content anyone can check: the number, big-endian, then byte i is number + i. */
+void fill_message(uint8_t *message, uint32_t length, uint32_t number);
+/* Sizes of the messages between the demo's partitions; module.xml has them too. */
+#define POSITION_BYTES 32u
+#define SURFACES_BYTES 24u
+#define REPORT_BYTES 16u
+#define HEALTH_BYTES 8u
 /* Computes for about `units` times 1000 instructions, give or take 1/16 by a fixed pseudo-random sequence. */
 void work(unsigned units);
 /* In scenario chatter: this caller's third of the user events of `period_ms`. */

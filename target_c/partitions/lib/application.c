@@ -60,6 +60,13 @@ void work(unsigned units)
     result = state;
 }
 
+void fill_message(uint8_t *message, uint32_t length, uint32_t number)
+{
+    for (uint32_t i = 0; i < length; i++) {
+        message[i] = (uint8_t)(i < 4u ? number >> (24u - 8u * i) : number + i);
+    }
+}
+
 void chatter(unsigned period_ms)
 {
     if (shared()->scenario == SCENARIO_CHATTER) {

@@ -3,13 +3,28 @@
 #include "apex.h"
 
 #define ORDER_EVERY 3u
+#define ORDER_PATIENCE (250 * MS)
 #define TEST_PROCESS 2u /* processes are numbered in the order of their creation, from 1 */
 #define LOW_PRIORITY 10u
 #define HIGH_PRIORITY 15u
 
 enum { USER_ORDER = 500, TEXT_TEST = 501 };
 
-static OBJECT_ID_TYPE orders;
+static OBJECT_ID_TYPE orders, reports, health;
+
+/* All that has come since the last time, which is less than was sent: the queue is short. Then how we are. */
+static void read_reports(uint32_t round)
+{
+    uint8_t report[REPORT_BYTES], message[HEALTH_BYTES];
+    uint32_t length;
+    RETURN_CODE_TYPE code;
+
+    do {
+        RECEIVE_QUEUING_MESSAGE(reports, 0, report, &length, &code);
+    } while (code == NO_ERROR);
+    fill_message(message, sizeof message, round);
+    WRITE_SAMPLING_MESSAGE(health, message, sizeof message, &code);
+}
 
 static void maint_statistics(void)
 {
@@ -17,6 +32,7 @@ static void maint_statistics(void)
 
     for (uint32_t round = 1;; round++) {
         work(35);
+        read_reports(round);
         SET_PRIORITY(TEST_PROCESS, round % 2u == 0u ? LOW_PRIORITY : HIGH_PRIORITY, &code);
         if (round % ORDER_EVERY == 0u) {
             DISPLAY_BLACKBOARD(orders, &round, sizeof round, &code);
@@ -52,7 +68,10 @@ static void maint_orders(void)
     RETURN_CODE_TYPE code;
 
     for (;;) {
-        READ_BLACKBOARD(orders, INFINITE_TIME, &order, &length, &code);
+        READ_BLACKBOARD(orders, ORDER_PATIENCE, &order, &length, &code);
+        if (code != NO_ERROR) {
+            continue; /* timed out */
+        }
         CLEAR_BLACKBOARD(orders, &code);
         REPLENISH(40 * MS, &code);
         record(USER_ORDER, order, length);
@@ -69,7 +88,9 @@ int main(void)
     };
     RETURN_CODE_TYPE code;
 
-    CREATE_BLACKBOARD(sizeof(uint32_t), &orders, &code);
+    CREATE_BLACKBOARD("maint_orders", sizeof(uint32_t), &orders, &code);
+    CREATE_QUEUING_PORT("mnt_reports", REPORT_BYTES, PORT_DESTINATION, &reports, &code);
+    CREATE_SAMPLING_PORT("mnt_health", HEALTH_BYTES, PORT_SOURCE, &health, &code);
     console_write("maintenance ready");
     application_start(PROCESSES, sizeof PROCESSES / sizeof PROCESSES[0], "maint_idle");
     return 0;

@@ -8,7 +8,7 @@
 
 enum { POINT_SAMPLE = 100, USER_RESIDUAL = 101, TEXT_FIX = 102 };
 
-static OBJECT_ID_TYPE fix;
+static OBJECT_ID_TYPE fix, position;
 
 static void nav_imu(void)
 {
@@ -39,14 +39,24 @@ static void use_memory(void)
     }
 }
 
+static void send_position(uint32_t step)
+{
+    uint8_t message[POSITION_BYTES];
+    RETURN_CODE_TYPE code;
+
+    fill_message(message, sizeof message, step);
+    WRITE_SAMPLING_MESSAGE(position, message, sizeof message, &code);
+}
+
 /* In scenario overload this process wants all of NAV's time and more. */
 static void nav_filter(void)
 {
     RETURN_CODE_TYPE code;
 
-    for (uint32_t step = 0;; step++) {
+    for (uint32_t step = 1;; step++) {
         work(shared()->scenario == SCENARIO_OVERLOAD ? 580 : 150);
         use_memory();
+        send_position(step);
         record(USER_RESIDUAL, step, step * 2654435761u);
         chatter(20);
         PERIODIC_WAIT(&code);
@@ -73,7 +83,8 @@ int main(void)
     };
     RETURN_CODE_TYPE code;
 
-    CREATE_SEMAPHORE(0, 8, &fix, &code);
+    CREATE_SEMAPHORE("nav_fix", 0, 8, &fix, &code);
+    CREATE_SAMPLING_PORT("nav_position", POSITION_BYTES, PORT_SOURCE, &position, &code);
     console_write("navigation ready");
     application_start(PROCESSES, sizeof PROCESSES / sizeof PROCESSES[0], "nav_idle");
     return 0;

@@ -43,17 +43,17 @@ enum kernel_call {
     CALL_REPLENISH,          /* time */
     CALL_SET_PARTITION_MODE, /* mode */
     CALL_GET_PARTITION_MODE, /* address of a word */
-    CALL_CREATE_SEMAPHORE,   /* initial value, maximum, address of the id */
+    CALL_CREATE_SEMAPHORE,   /* name, initial value, maximum, address of the id */
     CALL_WAIT_SEMAPHORE,     /* id, time-out */
     CALL_SIGNAL_SEMAPHORE,   /* id */
-    CALL_CREATE_EVENT,       /* address of the id */
+    CALL_CREATE_EVENT,       /* name, address of the id */
     CALL_SET_EVENT,          /* id */
     CALL_RESET_EVENT,        /* id */
     CALL_WAIT_EVENT,         /* id, time-out */
-    CALL_CREATE_BUFFER,      /* message size, messages, address of the id */
+    CALL_CREATE_BUFFER,      /* name, message size, messages, address of the id */
     CALL_SEND_BUFFER,        /* id, address, length, time-out */
     CALL_RECEIVE_BUFFER,     /* id, address, address of the length, time-out */
-    CALL_CREATE_BLACKBOARD,  /* message size, address of the id */
+    CALL_CREATE_BLACKBOARD,  /* name, message size, address of the id */
     CALL_DISPLAY_BLACKBOARD, /* id, address, length */
     CALL_READ_BLACKBOARD,    /* id, address, address of the length, time-out */
     CALL_CLEAR_BLACKBOARD,   /* id */
@@ -62,6 +62,15 @@ enum kernel_call {
     CALL_FREE,               /* address */
     CALL_OPEN,               /* name, address of the id */
     CALL_CLOSE,              /* id */
+    CALL_CREATE_QUEUE,       /* name, message size, messages, address of the id */
+    CALL_SEND_QUEUE,         /* id, address, length, time-out */
+    CALL_RECEIVE_QUEUE,      /* id, address, address of the length, time-out */
+    CALL_CREATE_SAMPLING,    /* name, message size, enum port_direction, address of the id */
+    CALL_WRITE_SAMPLING,     /* id, address, length */
+    CALL_READ_SAMPLING,      /* id, address, address of the length, address of the validity */
+    CALL_CREATE_QUEUING,     /* name, message size, enum port_direction, address of the id */
+    CALL_SEND_QUEUING,       /* id, address, length, time-out */
+    CALL_RECEIVE_QUEUING,    /* id, address, address of the length, time-out */
     CALL_COUNT,
     CALL_MONITOR_WAIT = 62, /* module OS only: the monitoring task waits for its next turn */
     CALL_MONITOR_WAKE = 63, /* module OS only: there is something for it to do */
@@ -80,6 +89,9 @@ enum return_code {
 
 /* ARINC 653 OPERATING_MODE_TYPE. */
 enum partition_mode { MODE_IDLE = 0, MODE_COLD_START = 1, MODE_WARM_START = 2, MODE_NORMAL = 3 };
+
+/* ARINC 653 PORT_DIRECTION_TYPE. */
+enum port_direction { PORT_SOURCE = 0, PORT_DESTINATION = 1 };
 
 #define INFINITE_TIME ((int64_t)-1)
 /* A name is read as NAME_BYTES + 1 bytes; it ends at the first NUL. */

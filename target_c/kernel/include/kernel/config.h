@@ -9,6 +9,9 @@
 #define MAX_PARTITIONS 16
 #define MAX_SCHEDULES 16
 #define MAX_WINDOWS 64
+#define MAX_PORTS 64
+/* No number of a port. */
+#define NO_PORT 0xFFFFu
 
 struct partition_config {
     const char *name;
@@ -16,6 +19,21 @@ struct partition_config {
     uint32_t memory_bytes;
     const uint8_t *image; /* its ELF file */
     const uint8_t *image_end;
+};
+
+/* Ports are numbered as they stand in module_config.ports. */
+struct port_config {
+    const char *name;
+    uint32_t partition; /* 1: the first of module_config.partitions */
+    bool queuing;
+    bool source;
+    bool discard; /* a source: what its destinations have no room for is lost instead of waited for */
+    uint32_t message_bytes;
+    uint32_t messages; /* 1 for a sampling port */
+    uint64_t refresh_ns;
+    uint16_t from; /* a destination: its channel's source */
+    uint16_t destination_count;
+    const uint16_t *destinations; /* a source: its channel's */
 };
 
 struct window_config {
@@ -39,6 +57,8 @@ struct module_config {
     const struct partition_config *partitions;
     uint32_t schedule_count;
     const struct schedule_config *schedules;
+    uint32_t port_count;
+    const struct port_config *ports;
 };
 
 extern const struct module_config module_config;

@@ -39,6 +39,19 @@ struct vxm_schedule_info {
     const struct vxm_window_info *windows;
 };
 
+struct vxm_message_info {
+    uint16_t object;
+    uint16_t type;
+    uint16_t result;
+    uint16_t partition;
+    uint16_t task;
+    uint32_t number;
+    uint32_t size;
+    uint32_t depth;
+    const void *content;
+};
+
+enum { VXM_EVENT_MSG_SEND = 192, VXM_EVENT_MSG_RECEIVE = 193 };
 enum { VXM_EVENT_USER_POINT = 256, VXM_EVENT_USER = 257, VXM_EVENT_USER_TEXT = 258 };
 
 #define vxm_hook_partition_create(name, handle) ((void)(name), (void)(handle), (uint16_t)VXM_UNNAMED)
@@ -59,17 +72,21 @@ enum { VXM_EVENT_USER_POINT = 256, VXM_EVENT_USER = 257, VXM_EVENT_USER_TEXT = 2
 #define vxm_task_state(task, state, previous) ((void)(task), (void)(state), (void)(previous))
 #define vxm_schedule(schedule, previous) ((void)(schedule), (void)(previous))
 #define vxm_exception(exception, vector, code, address, ip, partition, task) ((void)(exception), (void)(vector))
-#define vxm_ker_call(call, partition, task) ((void)(call), (void)(partition), (void)(task))
-#define vxm_ker_exit(call, partition, task, result) ((void)(call), (void)(partition), (void)(task), (void)(result))
+#define vxm_hook_kernel_call(call, partition, task) ((void)(call), (void)(partition), (void)(task))
+#define vxm_hook_kernel_exit(call, partition, task, result)                                                            \
+    ((void)(call), (void)(partition), (void)(task), (void)(result))
 #define vxm_hook_object_create(name, type, partition, handle, size, capacity)                                          \
     ((void)(name), (void)(type), (void)(handle), (uint16_t)VXM_UNNAMED)
 #define vxm_hook_object_delete(object, handle) ((void)(object), (void)(handle))
 #define vxm_hook_kernel_call(call, partition, task) ((void)(call), (void)(partition), (void)(task))
-#define vxm_hook_kernel_exit(call, partition, task, result) \
+#define vxm_hook_kernel_exit(call, partition, task, result)                                                            \
     ((void)(call), (void)(partition), (void)(task), (void)(result))
 #define vxm_shows_partition(partition) ((void)(partition), true)
-#define vxm_mem_switch(partition, free, allocated) ((void)(partition), (void)(free), (void)(allocated))
-#define vxm_stack_switch(task, used) ((void)(task), (void)(used))
+#define vxm_hook_object_delete(object, handle) ((void)(object), (void)(handle))
+#define vxm_enabled(event) false
+#define vxm_hook_message(event, message) ((void)(event), (void)(message))
+#define vxm_hook_partition_memory(partition, free, allocated) ((void)(partition), (void)(free), (void)(allocated))
+#define vxm_hook_stack(task, used) ((void)(task), (void)(used))
 #define vxm_user_point(number) ((void)(number))
 #define vxm_user(number, d0, d1) ((void)(number), (void)(d0), (void)(d1))
 #define vxm_user_text(number, text) ((void)(number), (void)(text))

@@ -3,6 +3,7 @@
 #ifndef KERNEL_OPERATIONS_H
 #define KERNEL_OPERATIONS_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 enum operation {
@@ -17,7 +18,7 @@ enum operation {
     OPERATION_COUNT
 };
 
-/* Class c holds sizes above 2^(c-1) up to 2^c bytes; what has no size, and 1 byte, is class 0. */
+/* Class c of allocate and free: sizes of 2^c up to 2^(c+1) - 1 bytes. The others are all of class 0. */
 #define SIZE_CLASSES 18u
 
 struct operation_book {
@@ -25,21 +26,22 @@ struct operation_book {
     uint64_t total; /* bytes */
 };
 
-/* Since the boot; restarts of the partition do not begin anew. */
+/* Since the partition was started last. */
 struct operations {
     struct operation_book book[OPERATION_COUNT][SIZE_CLASSES];
 };
 
-static inline uint32_t size_class(uint32_t bytes)
+static inline uint32_t size_class(enum operation operation, uint32_t bytes)
 {
-    const uint32_t class = bytes > 1u ? 32u - (uint32_t)__builtin_clz(bytes - 1u) : 0u;
+    const bool sized = (operation == OPERATION_ALLOCATE || operation == OPERATION_FREE) && bytes != 0u;
+    const uint32_t class = sized ? 31u - (uint32_t)__builtin_clz(bytes) : 0u;
 
     return class < SIZE_CLASSES ? class : SIZE_CLASSES - 1u;
 }
 
 static inline void count_operation(struct operations *operations, enum operation operation, uint32_t bytes)
 {
-    struct operation_book *book = &operations->book[operation][size_class(bytes)];
+    struct operation_book *book = &operations->book[operation][size_class(operation, bytes)];
 
     book->count++;
     book->total += bytes;

@@ -10,6 +10,7 @@
 #include "kernel/arch.h"
 #include "kernel/config.h"
 #include "kernel/heap.h"
+#include "kernel/objects.h"
 #include "kernel/operations.h"
 
 #define NEVER UINT64_MAX
@@ -32,19 +33,6 @@ enum wait_kind {
     WAIT_OBJECT,
 };
 
-/* The kinds of the monitor's objects, by its numbers. */
-enum object_type {
-    OBJECT_TYPE_MESSAGE_QUEUE,
-    OBJECT_TYPE_BLACKBOARD,
-    OBJECT_TYPE_BUFFER,
-    OBJECT_TYPE_SAMPLING_PORT,
-    OBJECT_TYPE_QUEUING_PORT,
-    OBJECT_TYPE_SEMAPHORE,
-    OBJECT_TYPE_EVENT,
-    OBJECT_TYPE_IO,
-};
-
-struct sync_object;
 struct partition;
 
 struct process {
@@ -66,7 +54,7 @@ struct process {
     uint64_t release;  /* nominal */
     uint64_t deadline; /* 0: none */
     uint64_t wake;     /* when its wait ends by time */
-    struct sync_object *object;
+    struct object *object;
     uint32_t entry;
     uint32_t stack_top;
     uint32_t stack_size;
@@ -77,18 +65,6 @@ struct process {
     uint32_t releases;
     uint32_t completions;
     uint32_t misses;
-};
-
-enum object_kind { OBJECT_NONE, OBJECT_SEMAPHORE, OBJECT_EVENT, OBJECT_BUFFER, OBJECT_BLACKBOARD };
-
-/* One object that processes of a partition wait on. */
-struct sync_object {
-    uint8_t kind;
-    uint32_t value; /* semaphore: its value; event: 1 is up; buffer: messages; blackboard: 1 is shown */
-    uint32_t maximum;
-    uint32_t message_bytes;
-    uint32_t first;  /* buffer: where the oldest message is */
-    uint8_t *memory; /* in the kernel's heap */
 };
 
 /* What files are opened on, and an open file. */
@@ -111,7 +87,7 @@ struct partition {
     uint16_t process_count;
     struct process *chosen; /* NULL: nobody can run */
     struct process process[MAX_PROCESSES];
-    struct sync_object object[MAX_OBJECTS];
+    struct object object[MAX_OBJECTS];
     uint32_t message_bytes; /* taken from the kernel's heap for objects */
     struct device device[MAX_DEVICES];
     struct file file[MAX_FILES];
@@ -145,6 +121,9 @@ void process_wait(struct process *process, enum wait_kind kind, uint64_t wake);
 /* Ends a wait; `result` is what its kernel call returns. */
 void process_wake(struct process *process, uint32_t result, uint64_t now);
 
+/* May it be made to wait? Not before NORMAL mode, and not the idle process. */
+bool process_may_wait(const struct process *process);
+
 /* The process that shall run, or NULL. */
 struct process *partition_choose(struct partition *partition);
 /* Does what is due at `now`, and says when something will be due next. */
@@ -165,10 +144,9 @@ static inline void *partition_memory(const struct partition *partition, uint32_t
 }
 /* Closes its files and empties its heap. */
 void memory_release(struct partition *partition);
+/* The process of that number of the monitor's, or NULL. A look at all of them. */
+struct process *process_of_task(uint16_t task);
 /* Bytes of its stack that were ever used, by the fill pattern. For a task of the module OS, interrupts on. */
 uint32_t process_stack_high_water(const struct process *process);
-
-/* The processes that wait on an object, highest priority first, then first come. NULL: none. */
-struct process *object_waiter(struct partition *partition, const struct sync_object *object);
 
 #endif

@@ -16,6 +16,9 @@ service_function service_create_event, service_set_event, service_reset_event, s
 service_function service_create_buffer, service_send_buffer, service_receive_buffer;
 service_function service_create_blackboard, service_display_blackboard, service_read_blackboard;
 service_function service_clear_blackboard;
+service_function service_create_queue, service_send_queue, service_receive_queue;
+service_function service_create_sampling_port, service_write_sampling, service_read_sampling;
+service_function service_create_queuing_port, service_send_queuing, service_receive_queuing;
 service_function service_allocate, service_free, service_open, service_close;
 
 /* Word `index` of the call's arguments; two of them as a time in nanoseconds. */
@@ -33,6 +36,8 @@ static inline int64_t service_time(const struct process *process, unsigned index
 uint64_t service_deadline(int64_t timeout);
 /* Stores to the caller's memory; false when it is not the caller's. */
 bool service_store(struct process *process, uint32_t address, const void *from, uint32_t bytes);
+/* Does argument `index` point to a word of the caller's that it may write? */
+bool service_owns_word(struct process *process, unsigned index);
 /* Copies the name an argument points to; false when it is not the caller's, or empty. */
 bool service_name(struct process *process, unsigned index, char name[NAME_BYTES + 1]);
 bool service_store_word(struct process *process, uint32_t address, uint32_t value);

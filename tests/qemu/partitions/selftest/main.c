@@ -229,17 +229,17 @@ static void check_buffers(void)
     uint32_t length = 0;
 
     START(RECEIVER, &code);
-    SEND_BUFFER(buffer, message, 3, &code);
+    SEND_BUFFER(buffer, message, 3, 0, &code);
     CHECK(code == NO_ERROR && noted("R") && their_code == NO_ERROR && received_length == 3u && received[2] == '3');
     TIMED_WAIT(8 * MS, &code);
     CHECK(noted("R") && their_code == TIMED_OUT);
     STOP(RECEIVER, &code);
     for (unsigned i = 0; i < 3u; i++) {
         message[0] = (uint8_t)('a' + i);
-        SEND_BUFFER(buffer, message, i + 1u, &code);
+        SEND_BUFFER(buffer, message, i + 1u, 0, &code);
         CHECK(code == NO_ERROR);
     }
-    SEND_BUFFER(buffer, message, 1, &code);
+    SEND_BUFFER(buffer, message, 1, 0, &code);
     CHECK(code == NOT_AVAILABLE);
     for (unsigned i = 0; i < 3u; i++) {
         RECEIVE_BUFFER(buffer, 0, received, &length, &code);
@@ -247,11 +247,11 @@ static void check_buffers(void)
     }
     RECEIVE_BUFFER(buffer, 0, received, &length, &code);
     CHECK(code == NOT_AVAILABLE);
-    SEND_BUFFER(buffer, message, 9, &code);
+    SEND_BUFFER(buffer, message, 9, 0, &code);
     CHECK(code == INVALID_PARAM);
-    SEND_BUFFER(buffer, message, 0, &code);
+    SEND_BUFFER(buffer, message, 0, 0, &code);
     CHECK(code == INVALID_PARAM);
-    SEND_BUFFER(buffer, (void *)KERNEL_ADDRESS, 8, &code);
+    SEND_BUFFER(buffer, (void *)KERNEL_ADDRESS, 8, 0, &code);
     CHECK(code == INVALID_PARAM);
     RECEIVE_BUFFER(buffer, 0, (void *)KERNEL_ADDRESS, &length, &code);
     CHECK(code == INVALID_PARAM);
@@ -390,33 +390,35 @@ static void check_creation(void)
 {
     OBJECT_ID_TYPE id;
 
-    CREATE_SEMAPHORE(3, 2, &id, &code);
+    CREATE_SEMAPHORE("bad", 3, 2, &id, &code);
     CHECK(code == INVALID_PARAM);
-    CREATE_SEMAPHORE(0, 0, &id, &code);
+    CREATE_SEMAPHORE("bad", 0, 0, &id, &code);
     CHECK(code == INVALID_PARAM);
-    CHECK(raw_call(CALL_CREATE_SEMAPHORE, 0, 1, KERNEL_ADDRESS, 0, 0) == INVALID_PARAM);
-    CREATE_BUFFER(0, 1, &id, &code);
+    CHECK(raw_call(CALL_CREATE_SEMAPHORE, (uint32_t)(uintptr_t) "bad", 0, 1, KERNEL_ADDRESS, 0) == INVALID_PARAM);
+    CREATE_BUFFER("bad", 0, 1, &id, &code);
     CHECK(code == INVALID_PARAM);
-    CREATE_BUFFER(MAX_MESSAGE_BYTES + 1, 1, &id, &code);
+    CREATE_BUFFER("bad", MAX_MESSAGE_BYTES + 1, 1, &id, &code);
     CHECK(code == INVALID_PARAM);
-    CREATE_BUFFER(MAX_MESSAGE_BYTES, 64, &id, &code);
+    CREATE_BUFFER("bad", MAX_MESSAGE_BYTES, 64, &id, &code);
     CHECK(code == INVALID_CONFIG); /* more than the kernel has for messages */
-    for (unsigned i = 0; i < 11u; i++) {
-        CREATE_SEMAPHORE(0, 1, &small, &code);
+    for (unsigned i = 0; i < 12u; i++) {
+        char name[32] = "small_a";
+        name[6] = (char)('a' + i);
+        CREATE_SEMAPHORE(name, 0, 1, &small, &code);
         CHECK(code == NO_ERROR);
     }
-    CREATE_SEMAPHORE(0, 1, &small, &code);
-    CHECK(code == NO_ERROR);
-    CREATE_SEMAPHORE(0, 1, &small, &code);
+    CREATE_SEMAPHORE("small_b", 0, 1, &id, &code);
+    CHECK(code == NO_ACTION); /* there is one of that name */
+    CREATE_SEMAPHORE("small_z", 0, 1, &small, &code);
     CHECK(code == INVALID_CONFIG); /* 16 objects are all there are */
 }
 
 int main(void)
 {
-    CREATE_SEMAPHORE(0, 2, &semaphore, &code);
-    CREATE_EVENT(&event, &code);
-    CREATE_BUFFER(8, 3, &buffer, &code);
-    CREATE_BLACKBOARD(8, &board, &code);
+    CREATE_SEMAPHORE("semaphore", 0, 2, &semaphore, &code);
+    CREATE_EVENT("event", &event, &code);
+    CREATE_BUFFER("buffer", 8, 3, &buffer, &code);
+    CREATE_BLACKBOARD("board", 8, &board, &code);
     CHECK(code == NO_ERROR);
     check_attributes();
     check_creation();
