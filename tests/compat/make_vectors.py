@@ -9,6 +9,7 @@ from dataclasses import replace
 
 from tests.support.golden import VECTORS, Message, encode, to_json
 from vxmon.wire import types as t
+from vxmon.wire.acquired import Log, LogEntry, LogPage, LogRequest, MemoryEntry, MemoryPage, MemoryRequest
 from vxmon.wire.block import make_block
 from vxmon.wire.datagram import decode_datagram
 from vxmon.wire.events import TABLES
@@ -80,6 +81,21 @@ CONFIG = t.RunConfig(
     one_way=True,
     max_ticks=400_000_000,
 )
+PLAN = replace(
+    CONFIG,
+    hidden_partitions=frozenset({2, 11}),
+    hidden_objects=frozenset({0, 130}),
+    payload=t.Payload.CONTENT,
+    content_bytes=96,
+    fast=True,
+    memory_ms=250,
+    stack_ms=0,
+    operations_ms=3_600_000,
+    grow_units=8,
+    max_units=640,
+    max_records=1 << 33,
+    stop_when_full=True,
+)
 STATES = (
     t.StreamState(0, 100_000, 90_000, TIME, 600, 580, t.Losses(1, 2, 3), 512, 37),
     t.StreamState(1),
@@ -122,12 +138,45 @@ REQUESTS: dict[str, t.Request] = {
     "scenario": t.Scenario("overload"),
     "filter": t.Filter(64, on=True),
     "bye": t.Bye(),
+    "start-configured": t.Start(None),
+    "start-plan": t.Start(PLAN),
+    "configure": t.Configure(PLAN),
+    "configure-check": t.Configure(t.RunConfig(frozenset({256})), check_only=True),
+    "memory": MemoryRequest(3),
+    "log": LogRequest(Log.HM, 1 << 34, 3, 0, 1),
+    "log-edr": LogRequest(Log.EDR, type=0x21),
 }
+LOG = LogPage(
+    Log.HM, 7, 1 << 35, 5, 2, 3, (1 << 35) - 2,
+    (
+        LogEntry((1 << 35) - 1, TIME, 3, 0, 5, 1, 0x11, 0xDEADBEEF, 4, 2, 17, "DISPLAY", "dsp_draw", "an address"),
+        LogEntry((1 << 35) - 2, TIME - 9, 3, 0x41),
+    ),
+    1,
+)  # fmt: skip
 REPLIES = {
     "cookie": t.Reply(1, t.Result.COOKIE, "", 0xFEDCBA9876543210),
     "info": t.Reply(2, t.Result.OK, "", INFO),
     "started": t.Reply(3, t.Result.OK, "", t.Started(2, TIME, CONFIG)),
     "end": t.Reply(4, t.Result.OK, "", END),
+    "config": t.Reply(6, t.Result.OK, "", PLAN),
+    "memory": t.Reply(7, t.Result.OK, "", MemoryPage(TIME, (MemoryEntry(1, 500, 400, 30, 20, 10),), 2)),
+    "log": t.Reply(8, t.Result.OK, "", LOG),
+    "info-plan": t.Reply(
+        9,
+        t.Result.OK,
+        "",
+        replace(
+            INFO,
+            min_period_ms=10,
+            max_period_ms=3_600_000,
+            max_content_bytes=4096,
+            hm_log=True,
+            edr_log=True,
+            running=True,
+            config=PLAN,
+        ),
+    ),
     "refused": t.Reply(5, t.Result.UNSUPPORTED, "STACK_SAMPLE is not offered by release 2.2"),
 }
 BEAT = t.TargetHeartbeat(
@@ -146,6 +195,7 @@ def messages() -> Iterator[tuple[str, t.Channel, Message]]:
     missing = (t.Range(11, 2), t.Range(1 << 40, 1))
     yield "ack", t.Channel.ACK, t.Ack(2, (t.StreamAck(0, 10, 1 << 41, missing), t.StreamAck(1, 5, 5)))
     yield "end", t.Channel.END, END
+    yield "end-grown", t.Channel.END, replace(END, streams=(replace(STATES[0], grow_failures=3),))
     yield "table-info", t.Channel.TABLE, INFO
     yield "table-objects", t.Channel.TABLE, OBJECTS
     for release, table in TABLES.items():

@@ -51,6 +51,17 @@ VECTORS = Path(__file__).parents[2] / "proto" / "vectors" / "v1"
 Message = Ack | Block | Command | End | HostHeartbeat | Reply | TargetHeartbeat | TargetInfo | EventTable | ObjectTable
 
 _HEADER_SIZE_AT, _LENGTH_AT = 7, 20
+# Fields that came after the first vectors; where they have their default the vector does not name them.
+_LATER = {
+    "RunConfig": {
+        "hidden_partitions", "hidden_objects", "payload", "content_bytes", "fast", "memory_ms", "stack_ms",
+        "operations_ms", "grow_units", "max_units", "max_records", "stop_when_full",
+    },
+    "StreamState": {"grow_failures"},
+    "TargetInfo": {
+        "min_period_ms", "max_period_ms", "max_content_bytes", "hm_log", "edr_log", "running", "config",
+    },
+}  # fmt: skip
 
 
 def cut(data: bytes) -> list[bytes]:
@@ -175,6 +186,12 @@ def _plain(value: object) -> object:
         case dict():
             return {str(key): _plain(item) for key, item in value.items()}
     if is_dataclass(value) and not isinstance(value, type):
-        content = {field.name: _plain(getattr(value, field.name)) for field in fields(value)}
-        return {"kind": type(value).__name__, **content}
+        kind = type(value).__name__
+        later = _LATER.get(kind, set())
+        content = {
+            field.name: _plain(getattr(value, field.name))
+            for field in fields(value)
+            if field.name not in later or getattr(value, field.name) != field.default
+        }
+        return {"kind": kind, **content}
     return value

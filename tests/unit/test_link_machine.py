@@ -121,7 +121,7 @@ class ModelTarget:
                 body = TargetInfo(
                     "os", "2.4", "board", "1", 1000, True, boot=self.boot, offered=frozenset(range(1, 900))
                 )
-            case Start(config):
+            case Start(RunConfig() as config):
                 self.run, self.running, self.config, self.blocks, self.held = self.run + 1, True, config, 0, 0
                 self.acknowledged.clear()
                 body = Started(self.run, 1, config)

@@ -3,9 +3,19 @@
 
 from __future__ import annotations
 
-from typing import Final
+from collections.abc import Callable
+from typing import Any, Final
 
 from vxmon.errors import WireError
+from vxmon.wire.acquired import LogPage, LogRequest, MemoryPage, MemoryRequest
+from vxmon.wire.acquisition import (
+    log_page_from,
+    log_page_to,
+    log_request_from,
+    log_request_to,
+    memory_page_from,
+    memory_page_to,
+)
 from vxmon.wire.convert import (
     check_numbers,
     check_text,
@@ -20,8 +30,10 @@ from vxmon.wire.convert import (
 from vxmon.wire.generated import vxmon_pb2 as pb
 from vxmon.wire.tables import info_from, info_to
 from vxmon.wire.types import (
+    Body,
     Bye,
     Command,
+    Configure,
     End,
     Filter,
     Hello,
@@ -29,6 +41,7 @@ from vxmon.wire.types import (
     Reply,
     Request,
     Result,
+    RunConfig,
     Scenario,
     Start,
     Started,
@@ -59,20 +72,33 @@ def decode_command(payload: bytes) -> Command:
     return Command(message.request, body)
 
 
+def _start_from(start: pb.Start) -> Start:
+    return Start(run_config_from(start.config) if start.HasField("config") else None)
+
+
+def _trigger_from(trigger: pb.Trigger) -> Trigger:
+    return Trigger(trigger.number, check_text(trigger.text, _MAX_MARK_TEXT, "trigger text"))
+
+
+# From the field of the oneof to its type.
+_REQUESTS: Final[dict[str, Callable[[Any], Request]]] = {
+    "hello": lambda hello: Hello(hello.cookie, len(hello.pad)),
+    "start": _start_from,
+    "trigger": _trigger_from,
+    "scenario": lambda scenario: Scenario(check_text(scenario.name, _MAX_SCENARIO, "scenario name")),
+    "filter": lambda wanted: Filter(wanted.event, wanted.on),
+    "configure": lambda configure: Configure(run_config_from(configure.config), configure.check_only),
+    "memory": lambda memory: MemoryRequest(memory.first),
+    "log": log_request_from,
+}
+
+
 def _request_from(message: pb.Command) -> Request | None:
     which = message.WhichOneof("body") or ""
     if which in _EMPTY:
         return _EMPTY[which]
-    match which:
-        case "hello":
-            return Hello(message.hello.cookie, len(message.hello.pad))
-        case "start":
-            return Start(run_config_from(message.start.config))
-        case "trigger":
-            return Trigger(message.trigger.number, check_text(message.trigger.text, _MAX_MARK_TEXT, "trigger text"))
-        case "scenario":
-            return Scenario(check_text(message.scenario.name, _MAX_SCENARIO, "scenario name"))
-    return Filter(message.filter.event, message.filter.on) if which == "filter" else None
+    convert = _REQUESTS.get(which)
+    return convert(getattr(message, which)) if convert is not None else None
 
 
 def encode_command(command: Command) -> bytes:
@@ -94,13 +120,19 @@ def _request_to(body: Request, message: pb.Command) -> None:
                 raise WireError("payload", f"hello: padding of {pad} bytes")
             message.hello.CopyFrom(pb.Hello(cookie=cookie, pad=bytes(pad)))
         case Start(config):
-            message.start.CopyFrom(pb.Start(config=run_config_to(config)))
+            message.start.CopyFrom(pb.Start(config=None if config is None else run_config_to(config)))
         case Trigger(number, text):
             message.trigger.CopyFrom(pb.Trigger(number=number, text=check_text(text, _MAX_MARK_TEXT, "trigger text")))
         case Scenario(name):
             message.scenario.CopyFrom(pb.Scenario(name=check_text(name, _MAX_SCENARIO, "scenario name")))
         case Filter(event, on):
             message.filter.CopyFrom(pb.Filter(event=event, on=on))
+        case Configure(config, check_only):
+            message.configure.CopyFrom(pb.Configure(config=run_config_to(config), check_only=check_only))
+        case MemoryRequest(first):
+            message.memory.CopyFrom(pb.MemoryRequest(first=first))
+        case LogRequest():
+            message.log.CopyFrom(log_request_to(body))
         case _:
             name = next(name for name, request in _EMPTY.items() if request == body)
             getattr(message, name).SetInParent()
@@ -113,19 +145,25 @@ def decode_reply(payload: bytes) -> Reply:
     return Reply(message.request, enum_from(Result, message.result, "reply: result"), text, _body_from(message))
 
 
-def _body_from(message: pb.Reply) -> int | TargetInfo | Started | End | None:
-    match message.WhichOneof("body"):
-        case "cookie":
-            return message.cookie
-        case "info":
-            return info_from(message.info)
-        case "started":
-            started = message.started
-            check_numbers("start of a run", started.time)
-            return Started(started.run, started.time, run_config_from(started.config))
-        case "end":
-            return end_from(message.end)
-    return None
+def _started_from(started: pb.Started) -> Started:
+    check_numbers("start of a run", started.time)
+    return Started(started.run, started.time, run_config_from(started.config))
+
+
+_BODIES: Final[dict[str, Callable[[Any], Body]]] = {
+    "cookie": int,
+    "info": info_from,
+    "started": _started_from,
+    "end": end_from,
+    "config": run_config_from,
+    "memory": memory_page_from,
+    "log": log_page_from,
+}
+
+
+def _body_from(message: pb.Reply) -> Body | None:
+    which = message.WhichOneof("body")
+    return _BODIES[which](getattr(message, which)) if which is not None else None
 
 
 def encode_reply(reply: Reply) -> bytes:
@@ -139,7 +177,7 @@ def encode_reply(reply: Reply) -> bytes:
     return serialize(message)
 
 
-def _body_to(body: int | TargetInfo | Started | End | None, message: pb.Reply) -> None:
+def _body_to(body: Body | None, message: pb.Reply) -> None:
     match body:
         case int():
             message.cookie = body
@@ -149,3 +187,9 @@ def _body_to(body: int | TargetInfo | Started | End | None, message: pb.Reply) -
             message.started.CopyFrom(pb.Started(run=run, time=time, config=run_config_to(config)))
         case End():
             message.end.CopyFrom(end_to(body))
+        case RunConfig():
+            message.config.CopyFrom(run_config_to(body))
+        case MemoryPage():
+            message.memory.CopyFrom(memory_page_to(body))
+        case LogPage():
+            message.log.CopyFrom(log_page_to(body))

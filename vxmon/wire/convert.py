@@ -11,7 +11,7 @@ from google.protobuf.message import DecodeError, EncodeError, Message
 
 from vxmon.errors import WireError
 from vxmon.wire.generated import vxmon_pb2 as pb
-from vxmon.wire.types import Context, End, Losses, Policy, RunConfig, StreamState
+from vxmon.wire.types import Context, End, Losses, Payload, Policy, RunConfig, StreamState
 
 __all__ = [
     "MAX_NAME",
@@ -134,6 +134,7 @@ def _stream_state_from(message: pb.StreamState) -> StreamState:
         losses=losses_from(message.losses),
         units=message.units,
         units_used=message.units_used,
+        grow_failures=message.grow_failures,
     )
 
 
@@ -149,6 +150,7 @@ def stream_state_to(state: StreamState) -> pb.StreamState:
         losses=losses_to(state.losses),
         units=state.units,
         units_used=state.units_used,
+        grow_failures=state.grow_failures,
     )
 
 
@@ -183,7 +185,7 @@ def events_to_bits(events: Iterable[int], what: str) -> bytes:
 
 def run_config_from(message: pb.RunConfig) -> RunConfig:
     """Configuration of a run; raises WireError."""
-    check_numbers("run configuration", message.max_ticks)
+    check_numbers("run configuration", message.max_ticks, message.max_records)
     return RunConfig(
         events=events_from_bits(message.enable, "run configuration"),
         datagram_bytes=message.datagram_bytes,
@@ -195,6 +197,18 @@ def run_config_from(message: pb.RunConfig) -> RunConfig:
         one_way=message.one_way,
         no_upload=message.no_upload,
         max_ticks=message.max_ticks,
+        hidden_partitions=events_from_bits(message.hidden_partitions, "run configuration"),
+        hidden_objects=events_from_bits(message.hidden_objects, "run configuration"),
+        payload=enum_from(Payload, message.payload, "run configuration: payload"),
+        content_bytes=message.content_bytes,
+        fast=message.fast,
+        memory_ms=message.memory_ms if message.HasField("memory_ms") else None,
+        stack_ms=message.stack_ms if message.HasField("stack_ms") else None,
+        operations_ms=message.operations_ms if message.HasField("operations_ms") else None,
+        grow_units=message.grow_units,
+        max_units=message.max_units,
+        max_records=message.max_records,
+        stop_when_full=message.stop_when_full,
     )
 
 
@@ -211,4 +225,16 @@ def run_config_to(config: RunConfig) -> pb.RunConfig:
         one_way=config.one_way,
         no_upload=config.no_upload,
         max_ticks=config.max_ticks,
+        hidden_partitions=events_to_bits(config.hidden_partitions, "run configuration"),
+        hidden_objects=events_to_bits(config.hidden_objects, "run configuration"),
+        payload=config.payload.name,
+        content_bytes=config.content_bytes,
+        fast=config.fast,
+        memory_ms=config.memory_ms,
+        stack_ms=config.stack_ms,
+        operations_ms=config.operations_ms,
+        grow_units=config.grow_units,
+        max_units=config.max_units,
+        max_records=config.max_records,
+        stop_when_full=config.stop_when_full,
     )

@@ -15,6 +15,8 @@ from vxmon.wire.convert import (
     events_from_bits,
     events_to_bits,
     parse,
+    run_config_from,
+    run_config_to,
     serialize,
 )
 from vxmon.wire.generated import vxmon_pb2 as pb
@@ -96,6 +98,13 @@ def info_from(message: pb.TargetInfo) -> TargetInfo:
         boot=message.boot,
         time=message.time,
         unnamed=message.unnamed,
+        min_period_ms=message.min_period_ms,
+        max_period_ms=message.max_period_ms,
+        max_content_bytes=message.max_content_bytes,
+        hm_log=message.hm_log,
+        edr_log=message.edr_log,
+        running=message.running,
+        config=run_config_from(message.config) if message.HasField("config") else None,
     )
 
 
@@ -116,6 +125,13 @@ def info_to(info: TargetInfo) -> pb.TargetInfo:
         boot=info.boot,
         time=info.time,
         unnamed=info.unnamed,
+        min_period_ms=info.min_period_ms,
+        max_period_ms=info.max_period_ms,
+        max_content_bytes=info.max_content_bytes,
+        hm_log=info.hm_log,
+        edr_log=info.edr_log,
+        running=info.running,
+        config=run_config_to(info.config) if info.config is not None else None,
     )
 
 

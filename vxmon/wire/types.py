@@ -9,13 +9,17 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from enum import IntEnum, IntFlag
 
+from vxmon.wire.acquired import LogPage, LogRequest, MemoryPage, MemoryRequest
+
 __all__ = [
     "NOT_KNOWN",
     "Ack",
     "Block",
+    "Body",
     "Bye",
     "Channel",
     "Command",
+    "Configure",
     "Context",
     "Datagram",
     "End",
@@ -35,6 +39,7 @@ __all__ = [
     "ObjectEntry",
     "ObjectTable",
     "PartitionEntry",
+    "Payload",
     "Policy",
     "Range",
     "Reply",
@@ -83,6 +88,14 @@ class Policy(IntEnum):
 
     RING = 0
     LINEAR = 1
+
+
+class Payload(IntEnum):
+    """What is recorded of messages: that they were, nothing, or their content too."""
+
+    METADATA = 0
+    OFF = 1
+    CONTENT = 2
 
 
 class Result(IntEnum):
@@ -222,6 +235,7 @@ class StreamState:
     losses: Losses = field(default_factory=Losses)
     units: int = 0
     units_used: int = 0
+    grow_failures: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -260,7 +274,10 @@ class HostHeartbeat:
 
 @dataclass(frozen=True, slots=True)
 class RunConfig:
-    """How a run records and sends; 0 takes the target's default. ``events`` are event ids."""
+    """How a run records and sends; 0 takes the target's default. ``events`` are event ids.
+
+    ``hidden_partitions`` and ``hidden_objects`` are indices. Sampling periods are in ms, None: the target's default.
+    """
 
     events: frozenset[int] = frozenset()
     datagram_bytes: int = 0
@@ -272,6 +289,18 @@ class RunConfig:
     one_way: bool = False
     no_upload: bool = False
     max_ticks: int = 0
+    hidden_partitions: frozenset[int] = frozenset()
+    hidden_objects: frozenset[int] = frozenset()
+    payload: Payload = Payload.METADATA
+    content_bytes: int = 0
+    fast: bool = False
+    memory_ms: int | None = None
+    stack_ms: int | None = None
+    operations_ms: int | None = None
+    grow_units: int = 0
+    max_units: int = 0
+    max_records: int = 0
+    stop_when_full: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -294,9 +323,9 @@ class TablesRequest:
 
 @dataclass(frozen=True, slots=True)
 class Start:
-    """Starts a run."""
+    """Starts a run; without a configuration with the one that was configured."""
 
-    config: RunConfig
+    config: RunConfig | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -328,11 +357,22 @@ class Filter:
 
 
 @dataclass(frozen=True, slots=True)
+class Configure:
+    """Checks a configuration and, unless ``check_only``, makes it that of the run or of the next one."""
+
+    config: RunConfig
+    check_only: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class Bye:
     """Ends control."""
 
 
-Request = Hello | InfoRequest | TablesRequest | Start | Stop | Trigger | Scenario | Filter | Bye
+Request = (
+    Hello | InfoRequest | TablesRequest | Start | Stop | Trigger | Scenario | Filter | Bye | Configure | MemoryRequest
+    | LogRequest
+)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -364,7 +404,10 @@ class End:
 
 @dataclass(frozen=True, slots=True)
 class TargetInfo:
-    """What the target is; ``offered`` are the ids of the events it can record."""
+    """What the target is; ``offered`` are the ids of the events it can record.
+
+    ``config`` is that of the run that lasts, or what was configured for the next.
+    """
 
     os_name: str = ""
     os_release: str = ""
@@ -380,6 +423,16 @@ class TargetInfo:
     boot: int = 0
     time: int = 0
     unnamed: int = 0
+    min_period_ms: int = 0
+    max_period_ms: int = 0
+    max_content_bytes: int = 0
+    hm_log: bool = False
+    edr_log: bool = False
+    running: bool = False
+    config: RunConfig | None = None
+
+
+Body = int | TargetInfo | Started | End | RunConfig | MemoryPage | LogPage
 
 
 @dataclass(frozen=True, slots=True)
@@ -389,7 +442,7 @@ class Reply:
     request: int
     result: Result
     text: str = ""
-    body: int | TargetInfo | Started | End | None = None
+    body: Body | None = None
 
 
 @dataclass(frozen=True, slots=True)
