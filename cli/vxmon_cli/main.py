@@ -66,7 +66,7 @@ def _show(error: click.ClickException) -> None:
 
 def _run() -> int:
     try:
-        status = vxmon.main(standalone_mode=False)
+        status = vxmon.main(prog_name="vxmon", standalone_mode=False)
     except click.ClickException as error:
         _show(error)
         return error.exit_code

@@ -126,6 +126,7 @@ class Capture:
         client = self._client
         client.connect(self._plan.connect_seconds)
         try:
+            self._end_other_run()
             info = self._learn()
             self._scenario()
             self._recorder = self._open_recorder(info)
@@ -141,6 +142,12 @@ class Capture:
         if client.output_error is not None:
             raise client.output_error
         return self.summary
+
+    def _end_other_run(self) -> None:
+        """Whoever began it is gone, else we would not have control. Its figures are no part of our session."""
+        if self._client.call(Stop()).result == Result.OK:
+            self._tell("the target was already recording; that run is stopped")
+        self._client.forget()
 
     def _learn(self) -> TargetInfo:
         """Target information and event table; the events to record follow from them."""
@@ -174,8 +181,8 @@ class Capture:
     def _start(self) -> None:
         reply = self._client.call(Start(self._config))
         if reply.result == Result.STATE:
-            self._tell("the target was already recording; that run is stopped")
-            self._client.demand(Stop())
+            # A restarted target may record by itself, with a configuration that is not ours.
+            self._end_other_run()
             reply = self._client.call(Start(self._config))
         if reply.result != Result.OK or not isinstance(reply.body, Started):
             raise TargetError(f"{self._client.name}: start refused: {reply.text or reply.result.name.lower()}")

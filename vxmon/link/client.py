@@ -16,7 +16,7 @@ from vxmon.errors import OutputError, TargetError
 from vxmon.link.machine import Control, HostLink
 from vxmon.link.receiver import STRIDE, Received, Receiver, open_socket
 from vxmon.session import Endpoint, Recorder
-from vxmon.wire.bulk import block_datagrams, scan_blocks
+from vxmon.wire.bulk import BLOCK_ROW, BlockScan, block_datagrams, scan_blocks
 from vxmon.wire.types import Channel, Reply, Request, Result
 
 __all__ = ["Client", "Watch"]
@@ -27,11 +27,14 @@ _LONGEST_WAIT_S: Final = 0.1
 _BATCHES_A_TURN: Final = 16
 # Datagrams kept while the session is not open yet.
 _MAX_EARLY: Final = 1000
+_EARLY_CHANNELS: Final = (Channel.REPLY, Channel.TABLE)
 # Place of the channel in a header (SPEC section 1).
 _CHANNEL_AT: Final = 6
 _BYE_WAIT_S: Final = 1.0
 _BUSY_RETRY_S: Final = 0.5
 _BUSY: Final = "another host controls this target; try again when it has ended"
+_NO_FLAGS: Final = np.zeros(0, bool)
+_NO_BLOCKS: Final = BlockScan(np.zeros(0, BLOCK_ROW), np.zeros(0, np.uint8), _NO_FLAGS, _NO_FLAGS)
 
 
 class Watch(Protocol):
@@ -147,37 +150,51 @@ class Client:
         self._guard(lambda: self._add(stamp, data, outgoing=True))
 
     def _take(self, batch: Received) -> None:
-        slots, lengths = batch.slots, batch.lengths
-        offsets = np.arange(len(lengths), dtype=np.int64) * STRIDE
-        flat = np.ascontiguousarray(slots).reshape(-1)
-        blocks = block_datagrams(flat, offsets, lengths)
-        stored = self._store(batch)
+        offsets = np.arange(len(batch.lengths), dtype=np.int64) * STRIDE
+        flat = np.ascontiguousarray(batch.slots).reshape(-1)
+        blocks = block_datagrams(flat, offsets, batch.lengths)
         now = time.monotonic_ns()
         # A reply to a start goes before the blocks of its run, and all that tells of blocks behind them.
         others = np.flatnonzero(~blocks)
-        replies = slots[others, _CHANNEL_AT] == Channel.REPLY
+        replies = batch.slots[others, _CHANNEL_AT] == Channel.REPLY
         self._receive(batch, others[replies], now)
         which = np.flatnonzero(blocks)
-        if len(which) and stored:
-            scan = scan_blocks(flat, offsets[which], lengths[which])
+        scan = scan_blocks(flat, offsets[which], batch.lengths[which]) if len(which) else _NO_BLOCKS
+        stored = self._store(batch, self._wanted(batch, which, scan))
+        if stored:
             valid = scan.kind == 0
             self.corrupt += int((~valid).sum())
             self.link.stored(scan.rows[valid], now)
         self._receive(batch, others[~replies], now)
 
+    def _wanted(self, batch: Received, which: NDArray[np.intp], scan: BlockScan) -> NDArray[np.bool_]:
+        """All but what is left of a run that was stopped to begin ours: that is no part of this session."""
+        link, rows = self.link, scan.rows
+        if not link.run and not link.reboots:
+            early: NDArray[np.bool_] = np.isin(batch.slots[:, _CHANNEL_AT], _EARLY_CHANNELS)
+            return early
+        wanted = np.ones(len(batch.lengths), bool)
+        wanted[which] = (scan.kind != 0) | (rows["boot"] != link.boot) | (rows["run"] >= link.run)
+        return wanted
+
     def _receive(self, batch: Received, which: NDArray[np.intp], now: int) -> None:
         for number in which.tolist():
             self.link.receive(batch.slots[number, : batch.lengths[number]].tobytes(), now)
 
-    def _store(self, batch: Received) -> bool:
-        recorder = self._recorder
+    def _store(self, batch: Received, wanted: NDArray[np.bool_]) -> bool:
+        """Store what is wanted of a batch; true when it was written."""
+        recorder, times, slots, lengths = self._recorder, batch.times, batch.slots, batch.lengths
+        if not wanted.all():
+            times, slots, lengths = times[wanted], slots[wanted], lengths[wanted]
         if recorder is None:
-            for stamp, row, length in zip(batch.times.tolist(), batch.slots, batch.lengths.tolist(), strict=True):
+            for stamp, row, length in zip(times.tolist(), slots, lengths.tolist(), strict=True):
                 self._add(stamp, row[:length].tobytes(), outgoing=False)
             return False
-        return self._guard(
-            lambda: recorder.add_batch(batch.times, self._target, self._host, batch.slots, batch.lengths)
-        )
+        return self._guard(lambda: recorder.add_batch(times, self._target, self._host, slots, lengths))
+
+    def forget(self) -> None:
+        """Leave out of the session what was said so far."""
+        self._early.clear()
 
     # ------------------------------------------------------------ whole steps
 
@@ -189,13 +206,14 @@ class Client:
 
         """
         give_up = time.monotonic() + seconds
-        refused = self.receiver.refused
+        refused, was_busy = self.receiver.refused, False
         self.link.connect(time.monotonic_ns())
         while self.link.control is not Control.HELD:
             self.pump()
             busy = self.link.control is Control.BUSY
+            was_busy = was_busy or busy
             if time.monotonic() > give_up:
-                raise TargetError(f"{self.name}: {_BUSY if busy else self._why_silent(refused)}")
+                raise TargetError(f"{self.name}: {_BUSY if was_busy else self._why_silent(refused)}")
             if busy:
                 # A host that was killed is still believed to be there for three heartbeats.
                 self.wait(lambda: False, _BUSY_RETRY_S)

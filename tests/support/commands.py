@@ -1,0 +1,111 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Runs the vxmon command and the posix target as a user does, in processes of their own."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.support.tree import ROOT
+
+__all__ = ["POSIX_TARGET", "VXMON", "Done", "Posix", "events", "finish", "info", "posix_target", "start_vxmon", "vxmon"]
+
+VXMON = [sys.executable, "-m", "vxmon_cli"]
+POSIX_TARGET = ROOT / "build/posix/vxm-posix-target"
+TIMEOUT_S = 90
+
+
+@dataclass(frozen=True)
+class Done:
+    """How a command ended."""
+
+    status: int
+    out: bytes
+    err: str
+
+    def figure(self, name: str) -> int:
+        """A number of the closing summary."""
+        found = re.search(rf"{name} (\d[\d,]*)", self.err) or re.search(rf"(\d[\d,]*) {name}", self.err)
+        assert found, self.err
+        return int(found[1].replace(",", ""))
+
+
+def start_vxmon(*arguments: str, **how: Any) -> subprocess.Popen[bytes]:
+    """Begin a command; its output is collected unless ``how`` says otherwise."""
+    how = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, **how}
+    return subprocess.Popen([*VXMON, *arguments], stdin=subprocess.DEVNULL, **how)
+
+
+def finish(process: subprocess.Popen[bytes]) -> Done:
+    """Wait for a command."""
+    try:
+        out, err = process.communicate(timeout=TIMEOUT_S)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.communicate()
+        raise
+    return Done(process.returncode, out or b"", (err or b"").decode())
+
+
+def vxmon(*arguments: str, **how: Any) -> Done:
+    """Run a command to its end."""
+    return finish(start_vxmon(*arguments, **how))
+
+
+def info(path: Path) -> dict[str, Any]:
+    """``vxmon info --format json``."""
+    done = vxmon("info", "--format", "json", str(path))
+    assert done.status == 0, done.err
+    document: dict[str, Any] = json.loads(done.out)
+    return document
+
+
+def events(path: Path) -> list[str]:
+    """Event lines of ``vxmon print``."""
+    done = vxmon("print", str(path))
+    assert done.status == 0, done.err
+    return [line for line in done.out.decode().splitlines() if line.startswith("t:")]
+
+
+@dataclass(frozen=True)
+class Posix:
+    """A running posix target."""
+
+    port: int
+    pid: int
+
+    @property
+    def address(self) -> str:
+        """For the command line."""
+        return f"127.0.0.1:{self.port}"
+
+
+@contextmanager
+def posix_target(*arguments: str) -> Iterator[Posix]:
+    """The posix target on a free port."""
+    if not POSIX_TARGET.exists():
+        pytest.fail(f"{POSIX_TARGET} is not built: make build")
+    command = [str(POSIX_TARGET), "--port", "0", *arguments]
+    environment = {**os.environ, "ASAN_OPTIONS": "detect_leaks=0"}
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment) as process:
+        try:
+            assert process.stdout is not None
+            line = process.stdout.readline()
+            port = re.search(r"127\.0\.0\.1:(\d+)", line)
+            assert port, line
+            yield Posix(int(port[1]), process.pid)
+        finally:
+            process.send_signal(signal.SIGCONT)
+            process.terminate()
+            process.communicate(timeout=30)
