@@ -4,6 +4,8 @@
 from __future__ import annotations
 
 import math
+import re
+import resource
 import subprocess
 import sys
 from pathlib import Path
@@ -180,3 +182,34 @@ def test_cantools_is_loaded_only_when_it_is_used() -> None:
     script = "import sys, vxmon.icd.icd; print('cantools' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=60, check=True)
     assert done.stdout == "False\n"
+
+
+SIGNAL = ' SG_ %s (1,0) [0|0] "" X\n'
+
+
+@pytest.mark.parametrize(
+    ("lines", "words"),
+    [
+        (SIGNAL % "A : 2000000000|8@1+", "needs more than|A has 8 bits"),
+        (SIGNAL % "A : 0|2000000000@1+", "needs more than|A has 2000000000 bits"),
+        (SIGNAL % "M M : 0|8@1+" + SIGNAL % "A m0 : 8|8@1+" + "SG_MUL_VAL_ 1 A M 0-4294967295;\n", "needs more than"),
+    ],
+)
+def test_sizes_that_a_file_only_states_take_no_memory(tmp_path: Path, lines: str, words: str) -> None:
+    path = tmp_path / "bomb.dbc"
+    path.write_text('VERSION ""\nBO_ 1 State: 8 X\n' + lines)
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    try:
+        said = str(messages_of_database(str(path))[0].notes)
+    except InputError as error:
+        said = str(error)
+    assert re.search(words, said)
+    assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 100_000
+
+
+def test_conversions_that_are_no_numbers_leave_a_signal_out(tmp_path: Path) -> None:
+    path = tmp_path / "a.kcd"
+    path.write_text(KCD.replace('slope="0.25"', 'slope="nan"').replace('name="Level"', 'name="A&#127;[1m B"'))
+    (message,) = messages_of_database(str(path))
+    assert [field.name for field in message.fields] == ["A.[1m_B", "Mode"]
+    assert message.notes == ("Angle has a conversion that is not linear, and is left out",)

@@ -1,33 +1,37 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Messages from CAN databases (DBC, KCD, ARXML, SYM) by way of cantools, which is imported when it is needed."""
+"""Messages from CAN databases (DBC, KCD, ARXML) by way of cantools, which is needed only for them."""
 
 from __future__ import annotations
 
+import json
 import math
+import subprocess
+import sys
+from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from vxmon.errors import InputError
+from vxmon.icd import can_child
+from vxmon.icd.can_child import CPU_S, MEMORY
 from vxmon.icd.conditions import Compare, Condition
 from vxmon.icd.entries import LONGEST_TEXT
 from vxmon.icd.model import MAX_FIELDS, MAX_SIZE, Field, FieldType, Message, Order, Place
 from vxmon.icd.textfile import read_text
 
-if TYPE_CHECKING:
-    from cantools.database.can import Message as CanMessage
-    from cantools.database.can import Signal
-
 __all__ = ["CAN_SUFFIXES", "MAX_DATABASE", "messages_of_database"]
 
-CAN_SUFFIXES: Final = frozenset({".dbc", ".kcd", ".arxml", ".sym"})
-MAX_DATABASE: Final = 8 << 20
-"""Largest database in bytes: cantools takes seconds a megabyte, and up to 100 bytes of memory a byte."""
+CAN_SUFFIXES: Final = frozenset({".dbc", ".kcd", ".arxml"})
+MAX_DATABASE: Final = 4 << 20
+"""Largest database in bytes: cantools takes seconds a megabyte, and 100 bytes of memory a byte."""
 
 _FLOATS: Final = {16: FieldType.FLOAT16, 32: FieldType.FLOAT32, 64: FieldType.FLOAT64}
 _XML: Final = frozenset({".kcd", ".arxml"})
-_LINEAR: Final = frozenset(
-    {"IdentityConversion", "LinearIntegerConversion", "LinearConversion", "NamedSignalConversion"}
-)
+_TIMEOUT_S: Final = 2 * CPU_S
+_TOO_MUCH: Final = 4
+_MOST_SELECTORS: Final = 1000
+
+Json = dict[str, Any]
 
 
 def messages_of_database(path: str) -> tuple[Message, ...]:
@@ -39,29 +43,16 @@ def messages_of_database(path: str) -> tuple[Message, ...]:
     """
     suffix = Path(path).suffix.lower()
     text = _text(path, suffix)
-    try:
-        import cantools
-        from cantools.database.can import Database
-    except ImportError:
-        raise InputError(
-            f"{path}: reading {suffix} files needs cantools; install it with: pip install 'vxmon[can]'"
-        ) from None
-    try:
-        database = cantools.database.load_string(text, database_format=suffix[1:], strict=False)
-    # What a damaged file makes of a parser that expects sound ones; cantools promises no list of its own.
-    except (
-        cantools.Error, ArithmeticError, AssertionError, AttributeError, LookupError, NotImplementedError,
-        RecursionError, SyntaxError, TypeError, ValueError,
-    ) as error:  # fmt: skip
-        raise InputError(f"{path}: no {suffix[1:].upper()} database: {_one_line(error)}") from None
-    if not isinstance(database, Database):
-        raise InputError(f"{path}: a database of diagnostics, not of messages")
+    if not _installed():
+        install = "install it with: pip install 'vxmon[can]'"
+        raise InputError(f"{path}: reading {suffix} files needs cantools; {install}")
     messages: list[Message] = []
     seen: set[str] = set()
-    for source in database.messages:
-        if source.name not in seen and 1 <= source.length <= MAX_SIZE:
-            seen.add(source.name)
-            messages.append(_message(source, Place(path)))
+    for source in _read(path, suffix, text):
+        name = _name(source["name"])
+        if name not in seen and 1 <= source["size"] <= MAX_SIZE:
+            seen.add(name)
+            messages.append(_message(name, source, Place(path)))
     return tuple(messages)
 
 
@@ -73,74 +64,107 @@ def _text(path: str, suffix: str) -> str:
     return text
 
 
-def _one_line(error: BaseException) -> str:
-    text = " ".join(str(error).split()) or type(error).__name__
-    return text if len(text) <= 200 else text[:197] + "..."
+def _installed() -> bool:
+    try:
+        return find_spec("cantools") is not None
+    except ValueError:
+        return False
 
 
-def _message(source: CanMessage, place: Place) -> Message:
+def _read(path: str, suffix: str, text: str) -> list[Json]:
+    # -P: modules beside that file have names that others use, too.
+    command = [sys.executable, "-P", "-X", "utf8", can_child.__file__, suffix[1:]]
+    try:
+        done = subprocess.run(
+            command, input=text, capture_output=True, encoding="utf-8", timeout=_TIMEOUT_S, check=False
+        )  # fmt: skip
+    except subprocess.TimeoutExpired:
+        raise InputError(f"{path}: cantools needs more than {_TIMEOUT_S} s for it") from None
+    except OSError as error:
+        raise InputError(f"{path}: cannot run {sys.executable} to read it: {error.strerror}") from None
+    if done.returncode == 0:
+        found: list[Json] = json.loads(done.stdout)
+        return found
+    lines = done.stderr.strip().splitlines()
+    if done.returncode == _TOO_MUCH or done.returncode < 0 or "MemoryError" in done.stderr:
+        raise InputError(f"{path}: cantools needs more than {CPU_S} s or {MEMORY >> 20} MiB for it")
+    reason = _plain(lines[-1]) if lines else f"exit status {done.returncode}"
+    raise InputError(f"{path}: no {suffix[1:].upper()} database: {reason}")
+
+
+def _message(name: str, source: Json, place: Place) -> Message:
     notes: list[str] = []
-    if source.is_container:
+    if source["container"]:
         notes.append("a container of other messages, whose contents are not taken apart")
-    signals = source.signals[:MAX_FIELDS]
+    signals = source["signals"][:MAX_FIELDS]
     fields = [field for field in (_field(signal, place, notes) for signal in signals) if field is not None]
-    description = _described(source.comment)
-    return Message(source.name, source.length, tuple(fields), source.length, description, place, tuple(notes))
+    return Message(
+        name, source["size"], tuple(fields), source["size"], _plain(source["description"]), place, tuple(notes)
+    )
 
 
-def _field(signal: Signal, place: Place, notes: list[str]) -> Field | None:
+def _field(signal: Json, place: Place, notes: list[str]) -> Field | None:
     """Return a signal as a field, or None with a note."""
-    conversion = signal.conversion
-    if type(conversion).__name__ not in _LINEAR:
-        notes.append(f"{signal.name} has a conversion that is not linear, and is left out")
+    name, kind = _name(signal["name"]), _type(signal)
+    if not signal["linear"] or not _finite(signal["scale"]) or not _finite(signal["offset"]):
+        notes.append(f"{name} has a conversion that is not linear, and is left out")
         return None
-    kind = _type(signal)
-    if kind is None or not 1 <= signal.length <= 64 or signal.start < 0:
-        notes.append(f"{signal.name} has {signal.length} bits of a type that is not known, and is left out")
+    if kind is None or not 1 <= signal["length"] <= 64 or not 0 <= signal["start"] < 8 * MAX_SIZE:
+        notes.append(f"{name} has {signal['length']} bits of a type that is not known, and is left out")
         return None
-    order: Order = "big" if signal.byte_order == "big_endian" else "little"
+    if len(signal["selected_by"]) > _MOST_SELECTORS:
+        notes.append(f"{name} is selected by {len(signal['selected_by']):,} numbers, and is left out")
+        return None
+    order: Order = "big" if signal["order"] == "big_endian" else "little"
     return Field(
-        name=signal.name,
+        name=name,
         type=kind,
-        position=_position(signal, order),
-        length=signal.length,
+        position=_position(signal["start"], order),
+        length=signal["length"],
         order=order,
-        scale=_number(conversion.scale, 1),
-        offset=_number(conversion.offset, 0),
-        unit=(signal.unit or "")[:LONGEST_TEXT],
-        values={int(code): str(name)[:LONGEST_TEXT] for code, name in (conversion.choices or {}).items()},
-        minimum=signal.minimum,
-        maximum=signal.maximum,
+        scale=_number(signal["scale"]),
+        offset=_number(signal["offset"]),
+        unit=_plain(signal["unit"]),
+        values={code: _plain(text) for code, text in signal["values"]},
+        minimum=signal["minimum"] if _finite(signal["minimum"]) else None,
+        maximum=signal["maximum"] if _finite(signal["maximum"]) else None,
         present=_selected(signal),
-        overlay=signal.multiplexer_signal is not None,
-        description=_described(signal.comment),
+        overlay=signal["selector"] is not None,
+        description=_plain(signal["description"]),
         place=place,
     )
 
 
-def _type(signal: Signal) -> FieldType | None:
-    if signal.conversion.is_float:
-        return _FLOATS.get(signal.length)
-    return FieldType.SIGNED if signal.is_signed else FieldType.UNSIGNED
+def _type(signal: Json) -> FieldType | None:
+    if signal["float"]:
+        return _FLOATS.get(signal["length"])
+    return FieldType.SIGNED if signal["signed"] else FieldType.UNSIGNED
 
 
-def _position(signal: Signal, order: Order) -> int:
+def _position(start: int, order: Order) -> int:
     """Return the position: a database counts from the least significant bit of each byte in both byte orders."""
-    return signal.start if order == "little" else signal.start // 8 * 8 + 7 - signal.start % 8
+    return start if order == "little" else start // 8 * 8 + 7 - start % 8
 
 
-def _number(value: float, default: int) -> int | float:
+def _finite(value: float | None) -> bool:
+    return value is not None and math.isfinite(value)
+
+
+def _number(value: float) -> int | float:
     """Return a factor as cantools uses it: in whole numbers where it is one."""
-    if not math.isfinite(value):
-        return default
     return int(value) if float(value).is_integer() and abs(value) < 1 << 53 else float(value)
 
 
-def _selected(signal: Signal) -> Condition | None:
-    if signal.multiplexer_signal is None:
+def _selected(signal: Json) -> Condition | None:
+    if signal["selector"] is None:
         return None
-    return Compare(signal.multiplexer_signal, "==", tuple(signal.multiplexer_ids or ()), raw=True)
+    return Compare(_name(signal["selector"]), "==", tuple(signal["selected_by"]), raw=True)
 
 
-def _described(comment: Any) -> str:
-    return " ".join(str(comment or "").split())[:LONGEST_TEXT]
+def _name(text: str) -> str:
+    return "_".join(_plain(text).split())[:255] or "_"
+
+
+def _plain(text: str) -> str:
+    """Return text on one line without control characters."""
+    return "".join(c if c.isprintable() else "." for c in " ".join(text.split()))[:LONGEST_TEXT]

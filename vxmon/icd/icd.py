@@ -100,7 +100,7 @@ def load_icd(sources: Sequence[str]) -> Icd:
     Args:
         sources: each one of
             ``FILE.toml`` or ``FILE.csv``: an ICD of our own, see README.md;
-            ``FILE.dbc``, ``.kcd``, ``.arxml``, ``.sym``, with ``:MESSAGE`` for one of its messages;
+            ``FILE.dbc``, ``.kcd``, ``.arxml``, with ``:MESSAGE`` for one of its messages;
             ``APPLICATION.elf:struct NAME``: a type from its debug information;
             any of the last two with ``OBJECT=`` before it: the object (wildcards ``*?[]``) carries it.
 
