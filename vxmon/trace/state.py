@@ -304,14 +304,12 @@ class States:
 
 
 def _carry_open(flags: Ints, time: Ints) -> None:
-    """Move OPEN_START on from empty segments to the next that is not, and OPEN_END back."""
+    """Move OPEN_START on from empty segments to the next that is not."""
     empty = time[1:] == time[:-1]
-    if not (empty & (flags[:-1] > 0)).any():
+    if not (empty & (flags[:-1] & OPEN_START > 0)).any():
         return
     for at in np.flatnonzero(empty).tolist():
         flags[at + 1] |= flags[at] & OPEN_START
-    for at in reversed(np.flatnonzero(empty[1:]).tolist()):
-        flags[at] |= flags[at + 1] & OPEN_END
 
 
 def _gap_changes(gap: Gap) -> list[tuple[int, dict[str, int]]]:
