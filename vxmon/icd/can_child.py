@@ -30,6 +30,7 @@ def main(kind: str) -> int:
     resource.setrlimit(resource.RLIMIT_CPU, (CPU_S, CPU_S))
     import cantools
     from cantools.database.can import Database
+    from cantools.database.errors import UnsupportedDatabaseFormatError
 
     try:
         database = cantools.database.load_string(sys.stdin.read(), database_format=kind, strict=False)
@@ -38,7 +39,7 @@ def main(kind: str) -> int:
         json.dump([_message(message) for message in database.messages], sys.stdout)
     except MemoryError:
         return 4
-    except cantools.database.UnsupportedDatabaseFormatError as error:
+    except UnsupportedDatabaseFormatError as error:
         # It wraps whatever went wrong in the reader of the format.
         inner = error.e_arxml or error.e_dbc or error.e_kcd or error
         return 4 if isinstance(inner, MemoryError) else _refuse(str(inner) or type(inner).__name__)

@@ -161,7 +161,8 @@ class _Walk:
             if self._kind == "newline":
                 self._next()
                 continue
-            self._lines.setdefault((*path, number), self._line)
+            if self._text in ("[", "{"):
+                self._lines.setdefault((*path, number), self._line)
             if not self._value((*path, number), depth + 1):
                 return False
             number += 1
