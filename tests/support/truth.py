@@ -24,10 +24,13 @@ from vxmon.trace.state import NOBODY, Segments, States
 
 __all__ = ["FRAMES", "SCENARIOS", "Comparison", "Truth", "compare", "main", "record_truth"]
 
-SCENARIOS = ("nominal", "overload", "chatter", "bursty", "faults")
+SCENARIOS = ("nominal", "overload", "chatter", "bursty", "faults", "leak")
 FRAMES = 100
 # From the kernel's reading of the clock to the record's: less than 20 instructions of 3.2 ticks.
 HOOK_TICKS = 64
+# Units so large that the agent's step changes them and never the record of a switch, which would be late by 50
+# instructions then.
+LARGE_UNITS = STATIC_PEER.replace("config=oneway:1", "config=oneway:1,unit:4096")
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +70,7 @@ class Truth:
 def record_truth(scenario: str, folder: Path, frames: int = FRAMES) -> Truth:
     """Run a scenario and analyze what it sent."""
     dump = folder / f"truth-{scenario}.pcap"
-    kernel = run(f"truth-{scenario}", f"run={frames}f scenario={scenario} {STATIC_PEER}", *NO_INPUT(dump))
+    kernel = run(f"truth-{scenario}", f"run={frames}f scenario={scenario} {LARGE_UNITS}", *NO_INPUT(dump))
     if kernel.status:
         raise RuntimeError(f"scenario {scenario}: the target ended with status {kernel.status}")
     with open_trace([str(dump)]) as trace:

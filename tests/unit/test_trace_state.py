@@ -52,7 +52,7 @@ def recording() -> Recording:
             (300, "WINDOW", 1),
             (310, "TASK_SWITCH", NOBODY, {"reason": 0, "previous": 7}),
             (400, "STOP", 0),
-        ]  # fmt: skip
+        ]
     )
     return rec
 
