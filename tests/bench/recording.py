@@ -63,9 +63,9 @@ def _run(program: Path) -> dict[str, float]:
     done = subprocess.run(
         command, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=_LIMIT_S, check=True
     )
-    figures = dict(line.split() for line in done.stdout.splitlines())
-    if "end" not in figures:
+    if not done.stdout.endswith("end 0.0\n"):
         raise RuntimeError(f"the bench did not end: {done.stdout}{done.stderr}")
+    figures = dict(line.split() for line in done.stdout.splitlines())
     del figures["end"]
     return {name: float(value) for name, value in figures.items()}
 
