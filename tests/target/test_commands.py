@@ -497,6 +497,26 @@ def test_what_is_missing_is_sent_again_alike_and_not_too_often(sim: Simulation, 
     assert [raw for raw in host.raw if decode_datagram(raw).header.channel == Channel.BLOCK] == again
 
 
+def test_a_block_that_was_sent_just_now_is_not_sent_again(sim: Simulation, host: SimHost) -> None:
+    started(host)
+    for at in range(400):
+        sim.record(USER_POINT, at)
+    sim.advance(HZ // 5)
+    sim.step(100_000)
+    host.collect()
+    blocks = len(host.of(Channel.BLOCK))
+    assert blocks > 1
+    missing = StreamAck(0, 0, blocks, (Range(0, 1),))
+    sim.advance(HZ // 50 - 1)
+    acknowledge(host, missing)
+    host.collect()
+    assert len(host.of(Channel.BLOCK)) == blocks
+    sim.advance(HZ // 50)
+    acknowledge(host, missing)
+    host.collect()
+    assert len(host.of(Channel.BLOCK)) == blocks + 1
+
+
 def test_units_are_free_when_all_their_blocks_are_acknowledged(sim: Simulation, host: SimHost) -> None:
     blocks = fill(sim, host)
     used = decode_target_heartbeat(host.of(Channel.HEARTBEAT)[-1].payload).streams[0]
