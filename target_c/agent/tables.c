@@ -118,6 +118,8 @@ void vxm_tables_fill_info(vxmon_TargetInfo *info)
     info->hm_log = vxm_acquire_has_log(VXM_LOG_HM);
     info->edr_log = vxm_acquire_has_log(VXM_LOG_EDR);
     info->running = agent->running;
+    info->partition_count = vxm_objects.partition_count;
+    info->object_count = vxm_objects.object_count;
     info->has_config = agent->running || agent->configured;
     if (info->has_config) {
         vxm_config_to_message(&info->config, agent->running ? &agent->start : &agent->configuration);

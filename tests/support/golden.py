@@ -60,6 +60,7 @@ _LATER = {
     "StreamState": {"grow_failures"},
     "TargetInfo": {
         "min_period_ms", "max_period_ms", "max_content_bytes", "hm_log", "edr_log", "running", "config",
+        "partition_count", "object_count",
     },
 }  # fmt: skip
 

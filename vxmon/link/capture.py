@@ -10,27 +10,23 @@ from typing import Final
 
 from vxmon.errors import TargetError
 from vxmon.link.client import Client
+from vxmon.link.learning import learn_target
 from vxmon.link.machine import Control
-from vxmon.link.selection import select_events
+from vxmon.link.selection import Resolver, select_events
 from vxmon.link.summary import Summary
 from vxmon.session import Recorder
-from vxmon.wire.events import TABLES, shipped_table
 from vxmon.wire.types import (
-    EventTable,
-    InfoRequest,
     Result,
     RunConfig,
     Scenario,
     Start,
     Started,
     Stop,
-    TablesRequest,
     TargetInfo,
 )
 
 __all__ = ["Capture", "Limits", "Plan", "Status"]
 
-_TABLE_WAIT_S: Final = 3.0
 _STATUS_S: Final = 0.5
 # The rest of a run is waited for as long as something still arrives.
 _DRAIN_QUIET_S: Final = 4.0
@@ -50,7 +46,10 @@ class Limits:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What to record and how. ``config.events`` is filled in from ``only`` and ``without``."""
+    """What to record and how. ``config.events`` is filled in from ``only`` and ``without``.
+
+    ``resolve`` makes the configuration instead, when the target is known.
+    """
 
     config: RunConfig
     only: Sequence[str] = ()
@@ -58,6 +57,7 @@ class Plan:
     limits: Limits = field(default_factory=Limits)
     scenario: str = ""
     connect_seconds: float = 4.6
+    resolve: Resolver | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,28 +151,21 @@ class Capture:
 
     def _learn(self) -> TargetInfo:
         """Target information and event table; the events to record follow from them."""
-        info = self._client.demand(InfoRequest()).body
-        if not isinstance(info, TargetInfo):
-            raise TargetError(f"{self._client.name}: no target information in the reply")
-        table = self._table(info)
-        events = select_events(table, info.offered, self._plan.only, self._plan.without)
-        self._config = replace(self._plan.config, events=events, max_ticks=self._max_ticks(info))
-        return info
+        plan = self._plan
+        view = learn_target(self._client, names=plan.resolve is not None and plan.resolve.needs_names)
+        if plan.resolve is not None:
+            config = plan.resolve(view)
+        else:
+            events = select_events(view.table, view.info.offered, plan.only, plan.without)
+            config = replace(plan.config, events=events)
+        self._config = replace(config, max_ticks=self._max_ticks(config, view.info))
+        return view.info
 
-    def _max_ticks(self, info: TargetInfo) -> int:
+    def _max_ticks(self, config: RunConfig, info: TargetInfo) -> int:
         """The time limit on the target's clock, so that a run is as long as was asked, free of the host's delays."""
         ticks = round(self._plan.limits.seconds * info.clock_hz)
-        planned = self._plan.config.max_ticks
+        planned = config.max_ticks
         return min(ticks, planned) if ticks and planned else ticks or planned
-
-    def _table(self, info: TargetInfo) -> EventTable:
-        self._link.table = None
-        self._client.demand(TablesRequest())
-        self._client.wait(lambda: self._link.table is not None, _TABLE_WAIT_S)
-        table = self._link.table or shipped_table(info.table_fingerprint) or TABLES.get(info.os_release)
-        if table is None:
-            raise TargetError(f"{self._client.name}: the target does not send its event table")
-        return table
 
     def _scenario(self) -> None:
         if self._plan.scenario:

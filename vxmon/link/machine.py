@@ -32,11 +32,13 @@ from vxmon.wire.types import (
     Header,
     Hello,
     HostHeartbeat,
+    ObjectTable,
     Reply,
     Request,
     Result,
     Started,
     StreamState,
+    Table,
     TargetHeartbeat,
     TargetInfo,
 )
@@ -77,6 +79,8 @@ class HostLink:
         self.control = Control.NONE
         self.info: TargetInfo | None = None
         self.table: EventTable | None = None
+        self.partitions: dict[int, str] = {}
+        self.objects: dict[int, str] = {}
         self.heartbeat: TargetHeartbeat | None = None
         self.end: End | None = None
         self.all_sent = False
@@ -184,6 +188,8 @@ class HostLink:
         self.reboots += 1
         self.run = 0
         self.info = self.heartbeat = None
+        self.partitions.clear()
+        self.objects.clear()
         self._requests.fail_all("the target was restarted")
         if self.control in (Control.HELD, Control.ASKING):
             self.boot = boot
@@ -200,17 +206,23 @@ class HostLink:
             case Channel.HEARTBEAT if datagram.header.boot:
                 self._take_heartbeat(decode_target_heartbeat(payload))
             case Channel.TABLE:
-                table = decode_table(payload)
-                if isinstance(table, EventTable):
-                    self.table = table
-                elif isinstance(table, TargetInfo):
-                    self.info = table
+                self._take_table(decode_table(payload))
             case Channel.END:
                 end = decode_end(payload)
                 self._take_end(end)
                 self.all_sent = self.all_sent or (end.run == self.run != 0)
             case _:
                 self.refused["channel"] += 1
+
+    def _take_table(self, table: Table) -> None:
+        match table:
+            case EventTable():
+                self.table = table
+            case TargetInfo():
+                self.info = table
+            case ObjectTable():
+                self.partitions |= {entry.index: entry.name for entry in table.partitions}
+                self.objects |= {entry.index: entry.name for entry in table.objects}
 
     def _take_reply(self, reply: Reply, now: int) -> None:
         pending = self._requests.take(reply, now)

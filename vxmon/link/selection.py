@@ -3,16 +3,37 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Protocol
 
 from vxmon.errors import InputError
 from vxmon.wire.events import EventId
-from vxmon.wire.types import EventTable
+from vxmon.wire.types import EventTable, RunConfig, TargetInfo
 
-__all__ = ["select_events"]
+__all__ = ["Resolver", "TargetView", "select_events"]
 
 # Without these a run has no beginning and no end.
 _ALWAYS = frozenset({EventId.START, EventId.STOP})
+
+
+@dataclass(frozen=True, slots=True)
+class TargetView:
+    """What a configuration is made for: the target, its event table, and names of partitions and objects by index."""
+
+    info: TargetInfo
+    table: EventTable
+    partitions: Mapping[int, str] = field(default_factory=dict)
+    objects: Mapping[int, str] = field(default_factory=dict)
+
+
+class Resolver(Protocol):
+    """Makes the configuration of a run when the target is known; ``needs_names``: also its object table."""
+
+    needs_names: bool
+
+    def __call__(self, view: TargetView) -> RunConfig:
+        """Make it; raises InputError for what the target does not have."""
 
 
 def select_events(

@@ -105,6 +105,8 @@ def info_from(message: pb.TargetInfo) -> TargetInfo:
         edr_log=message.edr_log,
         running=message.running,
         config=run_config_from(message.config) if message.HasField("config") else None,
+        partition_count=message.partition_count,
+        object_count=message.object_count,
     )
 
 
@@ -132,6 +134,8 @@ def info_to(info: TargetInfo) -> pb.TargetInfo:
         edr_log=info.edr_log,
         running=info.running,
         config=run_config_to(info.config) if info.config is not None else None,
+        partition_count=info.partition_count,
+        object_count=info.object_count,
     )
 
 

@@ -53,6 +53,7 @@ __all__ = [
     "Stop",
     "StreamAck",
     "StreamState",
+    "Table",
     "TablesRequest",
     "TargetHeartbeat",
     "TargetInfo",
@@ -430,6 +431,8 @@ class TargetInfo:
     edr_log: bool = False
     running: bool = False
     config: RunConfig | None = None
+    partition_count: int = 0
+    object_count: int = 0
 
 
 Body = int | TargetInfo | Started | End | RunConfig | MemoryPage | LogPage

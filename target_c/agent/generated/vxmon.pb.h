@@ -333,6 +333,8 @@ typedef struct _vxmon_TargetInfo {
     bool running;
     bool has_config;
     vxmon_RunConfig config; /* of the run, or what was configured for the next */
+    uint32_t partition_count; /* in the object table */
+    uint32_t object_count;
 } vxmon_TargetInfo;
 
 typedef struct _vxmon_Reply {
@@ -530,7 +532,7 @@ extern "C" {
 #define vxmon_LogPage_init_default               {0, 0, 0, 0, 0, 0, 0, 0, {vxmon_LogEntry_init_default, vxmon_LogEntry_init_default, vxmon_LogEntry_init_default, vxmon_LogEntry_init_default, vxmon_LogEntry_init_default, vxmon_LogEntry_init_default, vxmon_LogEntry_init_default, vxmon_LogEntry_init_default}, 0}
 #define vxmon_Started_init_default               {0, 0, false, vxmon_RunConfig_init_default}
 #define vxmon_End_init_default                   {0, 0, 0, 0, {vxmon_StreamState_init_default, vxmon_StreamState_init_default, vxmon_StreamState_init_default, vxmon_StreamState_init_default, vxmon_StreamState_init_default, vxmon_StreamState_init_default, vxmon_StreamState_init_default, vxmon_StreamState_init_default}}
-#define vxmon_TargetInfo_init_default            {"", "", "", "", 0, 0, 0, 0, 0, 0, {0, {0}}, 0, 0, 0, 0, 0, 0, 0, 0, 0, false, vxmon_RunConfig_init_default}
+#define vxmon_TargetInfo_init_default            {"", "", "", "", 0, 0, 0, 0, 0, 0, {0, {0}}, 0, 0, 0, 0, 0, 0, 0, 0, 0, false, vxmon_RunConfig_init_default, 0, 0}
 #define vxmon_Field_init_default                 {0}
 #define vxmon_Event_init_default                 {0}
 #define vxmon_EnumValue_init_default             {0}
@@ -574,7 +576,7 @@ extern "C" {
 #define vxmon_LogPage_init_zero                  {0, 0, 0, 0, 0, 0, 0, 0, {vxmon_LogEntry_init_zero, vxmon_LogEntry_init_zero, vxmon_LogEntry_init_zero, vxmon_LogEntry_init_zero, vxmon_LogEntry_init_zero, vxmon_LogEntry_init_zero, vxmon_LogEntry_init_zero, vxmon_LogEntry_init_zero}, 0}
 #define vxmon_Started_init_zero                  {0, 0, false, vxmon_RunConfig_init_zero}
 #define vxmon_End_init_zero                      {0, 0, 0, 0, {vxmon_StreamState_init_zero, vxmon_StreamState_init_zero, vxmon_StreamState_init_zero, vxmon_StreamState_init_zero, vxmon_StreamState_init_zero, vxmon_StreamState_init_zero, vxmon_StreamState_init_zero, vxmon_StreamState_init_zero}}
-#define vxmon_TargetInfo_init_zero               {"", "", "", "", 0, 0, 0, 0, 0, 0, {0, {0}}, 0, 0, 0, 0, 0, 0, 0, 0, 0, false, vxmon_RunConfig_init_zero}
+#define vxmon_TargetInfo_init_zero               {"", "", "", "", 0, 0, 0, 0, 0, 0, {0, {0}}, 0, 0, 0, 0, 0, 0, 0, 0, 0, false, vxmon_RunConfig_init_zero, 0, 0}
 #define vxmon_Field_init_zero                    {0}
 #define vxmon_Event_init_zero                    {0}
 #define vxmon_EnumValue_init_zero                {0}
@@ -753,6 +755,8 @@ extern "C" {
 #define vxmon_TargetInfo_edr_log_tag             19
 #define vxmon_TargetInfo_running_tag             20
 #define vxmon_TargetInfo_config_tag              21
+#define vxmon_TargetInfo_partition_count_tag     22
+#define vxmon_TargetInfo_object_count_tag        23
 #define vxmon_Reply_request_tag                  1
 #define vxmon_Reply_result_tag                   2
 #define vxmon_Reply_text_tag                     3
@@ -1133,7 +1137,9 @@ X(a, STATIC,   SINGULAR, UINT32,   max_content_bytes,  17) \
 X(a, STATIC,   SINGULAR, BOOL,     hm_log,           18) \
 X(a, STATIC,   SINGULAR, BOOL,     edr_log,          19) \
 X(a, STATIC,   SINGULAR, BOOL,     running,          20) \
-X(a, STATIC,   OPTIONAL, MESSAGE,  config,           21)
+X(a, STATIC,   OPTIONAL, MESSAGE,  config,           21) \
+X(a, STATIC,   SINGULAR, UINT32,   partition_count,  22) \
+X(a, STATIC,   SINGULAR, UINT32,   object_count,     23)
 #define vxmon_TargetInfo_CALLBACK NULL
 #define vxmon_TargetInfo_DEFAULT NULL
 #define vxmon_TargetInfo_config_MSGTYPE vxmon_RunConfig
@@ -1366,7 +1372,7 @@ extern const pb_msgdesc_t vxmon_Table_msg;
 #define vxmon_StreamState_size                   114
 #define vxmon_TablesRequest_size                 0
 #define vxmon_TargetHeartbeat_size               1049
-#define vxmon_TargetInfo_size                    737
+#define vxmon_TargetInfo_size                    751
 #define vxmon_TaskEntry_size                     89
 #define vxmon_Trigger_size                       72
 #define vxmon_Window_size                        30

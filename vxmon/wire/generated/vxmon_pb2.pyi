@@ -473,7 +473,7 @@ class End(_message.Message):
     def __init__(self, run: _Optional[int] = ..., time: _Optional[int] = ..., reason: _Optional[int] = ..., streams: _Optional[_Iterable[_Union[StreamState, _Mapping]]] = ...) -> None: ...
 
 class TargetInfo(_message.Message):
-    __slots__ = ("os_name", "os_release", "board", "agent_version", "clock_hz", "big_endian", "streams", "table_fingerprint", "max_units", "arena_bytes", "offered", "boot", "time", "unnamed", "min_period_ms", "max_period_ms", "max_content_bytes", "hm_log", "edr_log", "running", "config")
+    __slots__ = ("os_name", "os_release", "board", "agent_version", "clock_hz", "big_endian", "streams", "table_fingerprint", "max_units", "arena_bytes", "offered", "boot", "time", "unnamed", "min_period_ms", "max_period_ms", "max_content_bytes", "hm_log", "edr_log", "running", "config", "partition_count", "object_count")
     OS_NAME_FIELD_NUMBER: _ClassVar[int]
     OS_RELEASE_FIELD_NUMBER: _ClassVar[int]
     BOARD_FIELD_NUMBER: _ClassVar[int]
@@ -495,6 +495,8 @@ class TargetInfo(_message.Message):
     EDR_LOG_FIELD_NUMBER: _ClassVar[int]
     RUNNING_FIELD_NUMBER: _ClassVar[int]
     CONFIG_FIELD_NUMBER: _ClassVar[int]
+    PARTITION_COUNT_FIELD_NUMBER: _ClassVar[int]
+    OBJECT_COUNT_FIELD_NUMBER: _ClassVar[int]
     os_name: str
     os_release: str
     board: str
@@ -516,7 +518,9 @@ class TargetInfo(_message.Message):
     edr_log: bool
     running: bool
     config: RunConfig
-    def __init__(self, os_name: _Optional[str] = ..., os_release: _Optional[str] = ..., board: _Optional[str] = ..., agent_version: _Optional[str] = ..., clock_hz: _Optional[int] = ..., big_endian: _Optional[bool] = ..., streams: _Optional[int] = ..., table_fingerprint: _Optional[int] = ..., max_units: _Optional[int] = ..., arena_bytes: _Optional[int] = ..., offered: _Optional[bytes] = ..., boot: _Optional[int] = ..., time: _Optional[int] = ..., unnamed: _Optional[int] = ..., min_period_ms: _Optional[int] = ..., max_period_ms: _Optional[int] = ..., max_content_bytes: _Optional[int] = ..., hm_log: _Optional[bool] = ..., edr_log: _Optional[bool] = ..., running: _Optional[bool] = ..., config: _Optional[_Union[RunConfig, _Mapping]] = ...) -> None: ...
+    partition_count: int
+    object_count: int
+    def __init__(self, os_name: _Optional[str] = ..., os_release: _Optional[str] = ..., board: _Optional[str] = ..., agent_version: _Optional[str] = ..., clock_hz: _Optional[int] = ..., big_endian: _Optional[bool] = ..., streams: _Optional[int] = ..., table_fingerprint: _Optional[int] = ..., max_units: _Optional[int] = ..., arena_bytes: _Optional[int] = ..., offered: _Optional[bytes] = ..., boot: _Optional[int] = ..., time: _Optional[int] = ..., unnamed: _Optional[int] = ..., min_period_ms: _Optional[int] = ..., max_period_ms: _Optional[int] = ..., max_content_bytes: _Optional[int] = ..., hm_log: _Optional[bool] = ..., edr_log: _Optional[bool] = ..., running: _Optional[bool] = ..., config: _Optional[_Union[RunConfig, _Mapping]] = ..., partition_count: _Optional[int] = ..., object_count: _Optional[int] = ...) -> None: ...
 
 class Field(_message.Message):
     __slots__ = ("name", "type", "kind", "unit", "length")
