@@ -43,13 +43,13 @@ def icd() -> None:
     """
 
 
-@icd.command()
+@icd.command("check")
 @click.argument("sources", metavar="SOURCE...", nargs=-1, required=True)
 @click.option("--module", metavar="XML", type=click.Path(path_type=Path), help="Check ports against module.xml.")
 @click.option("--strict", is_flag=True, help="Exit 1 for warnings too.")
 @click.option("--format", "form", type=click.Choice(["text", "json"]), default="text", show_default=True)
 @click.pass_context
-def check(context: click.Context, sources: tuple[str, ...], module: Path | None, form: str, *, strict: bool) -> None:
+def _check(context: click.Context, sources: tuple[str, ...], module: Path | None, form: str, *, strict: bool) -> None:
     """Find overlaps, gaps, fields past the end, duplicate names, and ports that the module does not have.
 
     Exit status: 0 fine, 1 there are errors, 2 a file cannot be used.
@@ -70,12 +70,12 @@ def check(context: click.Context, sources: tuple[str, ...], module: Path | None,
     context.exit(1 if result.failed or warned else 0)
 
 
-@icd.command()
+@icd.command("show")
 @click.argument("sources", metavar="SOURCE...", nargs=-1, required=True)
 @click.option("--message", "names", metavar="NAME", multiple=True, help="Only this message.")
 @click.option("--types", is_flag=True, help="List the structures of applications, whose types are then not named.")
 @_FORMAT
-def show(sources: tuple[str, ...], names: tuple[str, ...], form: str, *, types: bool) -> None:
+def _show(sources: tuple[str, ...], names: tuple[str, ...], form: str, *, types: bool) -> None:
     """Show messages and their fields."""
     from vxmon.icd.icd import load_icd
     from vxmon.report.icd_data import layout_json, layout_rows
@@ -95,14 +95,14 @@ def show(sources: tuple[str, ...], names: tuple[str, ...], form: str, *, types: 
         show_blocks(layout_blocks(loaded, messages))
 
 
-@icd.command()
+@icd.command("decode")
 @click.argument("source", metavar="SOURCE")
 @click.argument("payloads", metavar="[HEX]...", nargs=-1)
 @click.option("--message", metavar="NAME", help="The message that the bytes are; not needed if there is only one.")
 @click.option("--object", "name", metavar="NAME", help="The object that carried them, in place of --message.")
 @click.option("--partition", metavar="NAME", help="The partition of the object.")
 @_FORMAT
-def decode(
+def _decode(
     source: str,
     payloads: tuple[str, ...],
     *,
