@@ -19,11 +19,24 @@ import pytest
 
 from tests.support.tree import ROOT
 
-__all__ = ["POSIX_TARGET", "VXMON", "Done", "Posix", "events", "finish", "info", "posix_target", "start_vxmon", "vxmon"]
+__all__ = [
+    "POSIX_TARGET",
+    "VXMON",
+    "Done",
+    "Posix",
+    "events",
+    "finish",
+    "info",
+    "kill_started",
+    "posix_target",
+    "start_vxmon",
+    "vxmon",
+]
 
 VXMON = [sys.executable, "-m", "vxmon_cli"]
 POSIX_TARGET = ROOT / "build/posix/vxm-posix-target"
 TIMEOUT_S = 90
+_started: list[subprocess.Popen[bytes]] = []
 
 
 @dataclass(frozen=True)
@@ -44,7 +57,21 @@ class Done:
 def start_vxmon(*arguments: str, **how: Any) -> subprocess.Popen[bytes]:
     """Begin a command; its output is collected unless ``how`` says otherwise."""
     how = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, **how}
-    return subprocess.Popen([*VXMON, *arguments], stdin=subprocess.DEVNULL, **how)
+    process = subprocess.Popen([*VXMON, *arguments], stdin=subprocess.DEVNULL, **how)
+    _started.append(process)
+    return process
+
+
+def kill_started() -> None:
+    """End what a failed test has left running."""
+    while _started:
+        process = _started.pop()
+        if process.poll() is None:
+            process.kill()
+        for stream in (process.stdout, process.stderr):
+            if stream is not None:
+                stream.close()
+        process.wait(timeout=10)
 
 
 def finish(process: subprocess.Popen[bytes]) -> Done:

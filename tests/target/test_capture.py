@@ -11,14 +11,21 @@ import struct
 import subprocess
 import threading
 import time
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from tests.support.commands import VXMON, Done, events, finish, info, posix_target, start_vxmon, vxmon
+from tests.support.commands import VXMON, Done, events, finish, info, kill_started, posix_target, start_vxmon, vxmon
 from vxmon.session import open_session
 from vxmon.wire.datagram import decode_datagram
 from vxmon.wire.types import Channel
+
+
+@pytest.fixture(autouse=True)
+def _nothing_left_running() -> Iterator[None]:
+    yield
+    kill_started()
 
 
 def datagrams(path: Path) -> list[bytes]:

@@ -31,8 +31,11 @@ _STATUS_S: Final = 0.5
 # The rest of a run is waited for as long as something still arrives.
 _DRAIN_QUIET_S: Final = 4.0
 _RESTARTS: Final = 100
-# The target's own clock ends a run of so many seconds; the host's stops it when that does not happen.
+# The target's own clock ends a run of so many seconds; ours stops it when that does not happen.
 _TARGET_STOP_GRACE_S: Final = 1.0
+# How much slower than our time a target may be that is still waited for.
+_SLOWEST: Final = 20
+_LONGEST_GRACE_S: Final = 20.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,6 +102,7 @@ class Capture:
         self._stop = False
         self._cut_short = False
         self._begun = 0.0
+        self._started: Started | None = None
         self._events_before = 0
         self._last_status = (0.0, 0)
         self._restarts = 0
@@ -179,6 +183,7 @@ class Capture:
             reply = self._client.call(Start(self._config))
         if reply.result != Result.OK or not isinstance(reply.body, Started):
             raise TargetError(f"{self._client.name}: start refused: {reply.text or reply.result.name.lower()}")
+        self._started = reply.body
         self._begun = self._begun or time.monotonic()
 
     # ------------------------------------------------------------ while it runs
@@ -196,11 +201,24 @@ class Capture:
             return True
         if self._ended_by_itself():
             return True
-        if limits.seconds and time.monotonic() - self._begun >= limits.seconds + _TARGET_STOP_GRACE_S:
+        if limits.seconds and self._time_is_over(limits.seconds):
             return True
         if limits.events and self._events() >= limits.events:
             return True
         return bool(limits.size and self._recorder and self._recorder.size + self._held_bytes() >= limits.size)
+
+    def _time_is_over(self, seconds: float) -> bool:
+        """The target's clock should have ended the run, and has not; or the target is not heard any more.
+
+        A target that is slower than our time, as an emulator on a busy host is, is waited for.
+        """
+        over = time.monotonic() - self._begun - seconds
+        if over < _TARGET_STOP_GRACE_S:
+            return False
+        beat, started = self._link.heartbeat, self._started
+        if self._link.lost or beat is None or started is None or over > _SLOWEST * seconds + _LONGEST_GRACE_S:
+            return True
+        return beat.run != started.run or beat.time >= started.time + self._config.max_ticks
 
     def _ended_by_itself(self) -> bool:
         beat = self._link.heartbeat

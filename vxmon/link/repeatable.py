@@ -10,16 +10,16 @@ from typing import Final
 
 import numpy as np
 
-from vxmon.errors import TargetError
+from vxmon.errors import InputError, TargetError
 from vxmon.link.machine import HostLink
 from vxmon.link.qemu import REPEATABLE, Boot, DemoTarget, dump_options
-from vxmon.link.selection import select_events
+from vxmon.link.selection import Resolver, TargetView, select_events
 from vxmon.link.summary import Summary
 from vxmon.session import Batch, Endpoint, Recorder, open_session
 from vxmon.wire.bulk import block_datagrams, scan_blocks
 from vxmon.wire.datagram import DEFAULT_PORT
 from vxmon.wire.events import TABLES
-from vxmon.wire.types import Policy, RunConfig
+from vxmon.wire.types import Policy, RunConfig, TargetInfo
 
 __all__ = ["boot_config", "record_repeatable"]
 
@@ -40,10 +40,23 @@ def boot_config(config: RunConfig, events: frozenset[int], seconds: float) -> st
         ("highwater", config.high_water), ("flush", config.flush_ms), ("noupload", int(config.no_upload)),
     )  # fmt: skip
     items += [f"{key}:{number}" for key, number in numbers if number]
+    items += [f"{key}:{number}" for key, number in _plan_items(config) if number]
     items += ["policy:linear"] if config.policy == Policy.LINEAR else []
     if events != offered:
         items.append("on:" + "+".join(map(str, sorted(events))))
     return ",".join(items)
+
+
+def _plan_items(config: RunConfig) -> Iterable[tuple[str, int]]:
+    """What only a plan can say."""
+    if config.hidden_partitions or config.hidden_objects:
+        raise InputError("filters need a target that runs: a repeatable run begins before there are partitions")
+    return (
+        ("payload", config.payload), ("content", config.content_bytes), ("fast", int(config.fast)),
+        ("memory", config.memory_ms or 0), ("stack", config.stack_ms or 0), ("operations", config.operations_ms or 0),
+        ("grow", config.grow_units), ("maxunits", config.max_units), ("records", config.max_records),
+        ("whenfull", int(config.stop_when_full)),
+    )  # fmt: skip
 
 
 def record_repeatable(
@@ -55,6 +68,7 @@ def record_repeatable(
     *,
     only: Iterable[str] = (),
     without: Iterable[str] = (),
+    resolve: Resolver | None = None,
     going_on: Iterable[object] = (),
 ) -> Summary:
     """Record ``seconds`` of target time, from boot on.
@@ -68,7 +82,12 @@ def record_repeatable(
 
     """
     table = TABLES[_RELEASE]
-    events = select_events(table, frozenset(event.id for event in table.events), tuple(only), tuple(without))
+    offered = frozenset(event.id for event in table.events)
+    if resolve is not None:
+        config = resolve(TargetView(TargetInfo(os_release=_RELEASE, offered=offered), table))
+        events = config.events
+    else:
+        events = select_events(table, offered, tuple(only), tuple(without))
     with tempfile.TemporaryDirectory(prefix="vxmon-") as folder:
         dump = Path(folder) / "dump.pcap"
         whole = Boot(
