@@ -43,7 +43,7 @@ def icd() -> None:
     """
 
 
-@icd.command("check")
+@icd.command("check", short_help="Find what is wrong with layouts.")
 @click.argument("sources", metavar="SOURCE...", nargs=-1, required=True)
 @click.option("--module", metavar="XML", type=click.Path(path_type=Path), help="Check ports against module.xml.")
 @click.option("--strict", is_flag=True, help="Exit 1 for warnings too.")
@@ -95,7 +95,7 @@ def _show(sources: tuple[str, ...], names: tuple[str, ...], form: str, *, types:
         show_blocks(layout_blocks(loaded, messages))
 
 
-@icd.command("decode")
+@icd.command("decode", short_help="Decode messages given as hexadecimal digits.")
 @click.argument("source", metavar="SOURCE")
 @click.argument("payloads", metavar="[HEX]...", nargs=-1)
 @click.option("--message", metavar="NAME", help="The message that the bytes are; not needed if there is only one.")
