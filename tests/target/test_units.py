@@ -10,10 +10,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.support.records import record_list
-from tests.support.sim import Sent, Simulation
+from tests.support.sim import Sent, SimHost, Simulation
 from vxmon.wire.block import decode_block
 from vxmon.wire.datagram import decode_datagram
-from vxmon.wire.types import Block, Channel
+from vxmon.wire.status import decode_target_heartbeat, encode_ack
+from vxmon.wire.types import Ack, Block, Channel, Range, RunConfig, Start, StreamAck
 
 HZ = 1_000_000
 USER_POINT, USER, USER_TEXT = 256, 257, 258
@@ -221,6 +222,76 @@ def test_context_of_a_block_is_that_before_its_first_record() -> None:
     for block in blocks[1:]:
         found = block.context
         assert (found.partition, found.window, found.task, found.depth) == contexts[block.first_index]
+
+
+def test_context_that_no_record_tells_is_not_known_inside_a_unit() -> None:
+    """Windows and tasks are not recorded: the hooks know them where a unit begins, nobody does behind that."""
+    with Simulation() as sim:
+        sim.init(hz=HZ)
+        host = SimHost(sim)
+        host.hello()
+        config = RunConfig(events=frozenset({USER_POINT, 34}), unit_slots=256, one_way=True, datagram_bytes=512)
+        host.ask(Start(config))
+        sim.tell("window 9")
+        sim.tell("task 5 1 4")
+        sim.tell("partition 3")
+        for at in range(600):
+            sim.record(USER_POINT, at)
+        sim.stop(0)
+        blocks = [decode_block(datagram) for datagram in host.of(Channel.BLOCK)] + drain(sim)
+    assert len(blocks) > 8
+    for block in blocks[1:]:
+        context = block.context
+        inside = block.losses == blocks[0].losses and (context.window, context.task) == (0xFFFF, 0xFFFF)
+        assert context.partition == 3 or block.first_index < 10
+        assert inside or (context.window, context.task) == (9, 5) or block.first_index < 10
+    assert any(block.context.window == 0xFFFF for block in blocks)
+    assert any(block.context.window == 9 for block in blocks)
+
+
+def gone_or_sent_again(sim: Simulation, host: SimHost) -> bool:
+    """Asks for all blocks once more; true when each was sent again or lies below `held`."""
+    host.collect()
+    blocks = {decode_block(datagram).sequence for datagram in host.of(Channel.BLOCK)}
+    top = max(blocks) + 1
+    for _ in range(3):
+        sim.advance(HZ // 20)
+        host.received = host.received[:1]
+        ack = Ack(1, (StreamAck(0, 0, top, (Range(0, top),)),))
+        host.send(Channel.ACK, encode_ack(ack), host.received[0].header.boot)
+        sim.step(100_000)
+        sim.advance(HZ)
+        sim.step(100_000)
+        host.collect()
+        again = {decode_block(datagram).sequence for datagram in host.of(Channel.BLOCK)}
+        held = decode_target_heartbeat(host.of(Channel.HEARTBEAT)[-1].payload).streams[0].held
+        if all(block in again or block < held for block in range(top)):
+            return True
+    return False
+
+
+def test_a_gap_among_the_kept_units_is_told() -> None:
+    """While the oldest unit is read for a resend, interrupts overwrite the one behind it."""
+    for nth in range(1, 16):
+        with Simulation() as sim:
+            sim.init(hz=HZ, arena=1 << 14, cost=0)
+            host = SimHost(sim)
+            host.hello()
+            host.ask(Start(RunConfig(events=frozenset({USER_POINT, USER_TEXT}), unit_slots=128, units=4)))
+            for at in range(330):
+                sim.record(USER_POINT, at)
+            sim.advance(HZ // 5)
+            sim.step(100_000)
+            sim.advance(HZ // 20)
+            host.collect()
+            top = len(host.of(Channel.BLOCK))
+            ack = Ack(1, (StreamAck(0, 0, top, (Range(0, top),)),))
+            host.send(Channel.ACK, encode_ack(ack), host.received[0].header.boot)
+            for at in range(40):
+                sim.interrupt(nth, USER_TEXT, at, [at] * 16)
+            sim.step(100_000)
+            sim.fired()
+            assert gone_or_sent_again(sim, host), f"interrupts at {nth}"
 
 
 def test_exceptions_that_the_mask_does_not_stop_wait_for_the_window() -> None:
