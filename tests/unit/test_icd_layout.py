@@ -192,11 +192,12 @@ def test_multiplexed_fields_are_there_only_when_selected() -> None:
     assert decoded["c"].status.tolist() == [Status.ABSENT, Status.VALID, Status.ABSENT]
 
 
-def test_fields_that_select_each_other_come_to_an_end() -> None:
-    fields = [
-        Field("a", U, 0, 8, present=parse_condition("b == 1")), Field("b", U, 8, 8, present=parse_condition("a == 1"))
-    ]  # fmt: skip
-    assert decode(fields, "0101")["a"].status.tolist() == [Status.VALID]
+@pytest.mark.parametrize("count", [2, 500])
+def test_fields_that_select_each_other_are_refused(count: int) -> None:
+    names = [f"f{n}" for n in range(count)]
+    fields = [Field(n, U, 0, 8, present=parse_condition(m)) for n, m in zip(names, names[1:] + names[:1], strict=True)]
+    with pytest.raises(InputError, match="selected by itself or by more than 64 others"):
+        decode(fields, "01")
 
 
 def test_padding_is_no_data() -> None:

@@ -9,7 +9,7 @@ from typing import Literal
 
 from vxmon.errors import InputError
 from vxmon.icd.coverage import gaps, overlaps
-from vxmon.icd.evaluate import check_condition
+from vxmon.icd.evaluate import check_condition, check_selection
 from vxmon.icd.model import Field, FieldType, Message, Place
 
 __all__ = ["IcdProblem", "Severity", "check_message"]
@@ -63,14 +63,14 @@ def _past_end(message: Message) -> Iterator[IcdProblem]:
 def _conditions(message: Message) -> Iterator[IcdProblem]:
     fields = {field.name: field for field in _data(message)}
     for field in fields.values():
-        for condition in (field.valid, field.present):
-            if condition is None:
-                continue
-            try:
-                check_condition(condition, fields, field)
-            except InputError as error:
-                text = str(error).removeprefix(f"{field.place}: ")
-                yield IcdProblem("error", "condition", field.place, message.name, text)
+        try:
+            for condition in (field.valid, field.present):
+                if condition is not None:
+                    check_condition(condition, fields, field)
+            check_selection(field, fields)
+        except InputError as error:
+            text = str(error).removeprefix(f"{field.place}: ")
+            yield IcdProblem("error", "condition", field.place, message.name, text)
 
 
 def _overlaps(message: Message) -> Iterator[IcdProblem]:

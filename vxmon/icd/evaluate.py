@@ -15,9 +15,11 @@ from vxmon.icd.conditions import And, Compare, Condition, Not, fields_of
 from vxmon.icd.decoded import FieldColumn
 from vxmon.icd.model import Field, FieldType
 
-__all__ = ["Evaluator", "check_condition"]
+__all__ = ["Evaluator", "check_condition", "check_selection"]
 
 Truth = NDArray[np.bool_]
+
+_LONGEST_CHAIN: Final = 64
 
 _COMPARE: Final[dict[str, Callable[[Any, Any], Any]]] = {
     "==": operator.eq,
@@ -36,6 +38,17 @@ def check_condition(condition: Condition, fields: Mapping[str, Field], owner: Fi
             raise InputError(f"{owner.place}: the condition of {owner.name} names {name}, which is no field")
     for part in _comparisons(condition):
         _check_comparison(part, fields[part.field], owner)
+
+
+def check_selection(owner: Field, fields: Mapping[str, Field]) -> None:
+    """Refuse a field that is selected by way of too many others, or of itself. Raises InputError."""
+    selectors = {owner.name}
+    for _ in range(_LONGEST_CHAIN):
+        conditions = [fields[name].present for name in selectors if name in fields]
+        selectors = {name for condition in conditions if condition is not None for name in fields_of(condition)}
+        if not selectors:
+            return
+    raise InputError(f"{owner.place}: field {owner.name} is selected by itself or by more than {_LONGEST_CHAIN} others")
 
 
 def _comparisons(condition: Condition) -> list[Compare]:
@@ -70,10 +83,9 @@ class Evaluator:
         """Tell for each message whether it has a field: its own condition holds, and those of the fields in it."""
         column = self._columns[name]
         if name not in self._present:
-            # Stands while the condition is looked at, so that fields that select each other come to an end.
-            self._present[name] = np.ones(len(column.reason), bool)
-            if column.field.present is not None:
-                self._present[name] = self.holds(column.field.present)
+            condition = column.field.present
+            everywhere = np.ones(len(column.reason), bool)
+            self._present[name] = everywhere if condition is None else self.holds(condition)
         return self._present[name]
 
     def holds(self, condition: Condition) -> Truth:

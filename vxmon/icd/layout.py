@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from vxmon.errors import InputError
 from vxmon.icd.decoded import DecodedFields, FieldColumn, Fit, Reason
-from vxmon.icd.evaluate import Evaluator, check_condition
+from vxmon.icd.evaluate import Evaluator, check_condition, check_selection
 from vxmon.icd.extract import bcd_digits, byte_block, float_bits, signed, unsigned
 from vxmon.icd.model import Field, FieldType, Message, Word429
 from vxmon.icd.word429 import is_minus, word_reasons
@@ -49,6 +49,7 @@ class Layout:
             for condition in (field.valid, field.present):
                 if condition is not None:
                     check_condition(condition, by_name, field)
+            check_selection(field, by_name)
 
     @property
     def name(self) -> str:
