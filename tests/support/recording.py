@@ -83,6 +83,7 @@ class Recording:
     events: frozenset[int] = frozenset()
     start_seen: bool = True
     end_seen: bool = True
+    boot: int = BOOT
     records: list[Record] = field(default_factory=list)
 
     def add(self, time: int, name: str, arg: int = 0, *, stream: int = 0, run: int = 1, **values: int | str) -> None:
@@ -104,7 +105,8 @@ class Recording:
         kept = [record for record in self.records if record.name not in names]
         return Recording(
             self.tasks, self.schedules, self.partitions, self.hz, self.big_endian, self.block_records,
-            frozenset(e.id for e in TABLE.events) - {EVENTS[n].id for n in names}, self.start_seen, self.end_seen, kept,
+            frozenset(e.id for e in TABLE.events) - {EVENTS[n].id for n in names}, self.start_seen, self.end_seen,
+            self.boot, kept,
         )  # fmt: skip
 
     def blocks(self) -> list[tuple[int, int, bytes]]:
@@ -125,7 +127,7 @@ class Recording:
             for record in some:
                 context.take(record)
             block = encode_block(make_block(
-                data, boot=BOOT, run=run, stream=stream, sequence=sequence, first_index=first,
+                data, boot=self.boot, run=run, stream=stream, sequence=sequence, first_index=first,
                 first_time=some[0].time, last_time=some[-1].time, context=head, losses=Losses(),
                 big_endian=self.big_endian,
             ))  # fmt: skip
@@ -171,17 +173,17 @@ class Recording:
     def _tables(self) -> list[Table]:
         info = TargetInfo(
             os_name="synthetic", os_release="2.4", board="none", agent_version="0", clock_hz=self.hz,
-            big_endian=self.big_endian, table_fingerprint=TABLE.fingerprint, boot=BOOT,
+            big_endian=self.big_endian, table_fingerprint=TABLE.fingerprint, boot=self.boot,
             offered=frozenset(e.id for e in TABLE.events),
         )  # fmt: skip
         objects = ObjectTable(1, tuple(self.schedules), tuple(self.partitions), tuple(self.tasks))
         return [info, TABLE, objects]
 
     def _header(self, channel: Channel, message: int) -> Header:
-        return Header(channel, BOOT, message, Flag.BIG_ENDIAN if self.big_endian else Flag(0), message=message)
+        return Header(channel, self.boot, message, Flag.BIG_ENDIAN if self.big_endian else Flag(0), message=message)
 
     def _arrival(self, time: int) -> int:
-        return _ARRIVAL + time * 10**9 // self.hz
+        return _ARRIVAL + min(time * 10**9 // self.hz, 10**18)
 
 
 @dataclass(slots=True)
@@ -203,4 +205,4 @@ class _State:
         names = {"PARTITION_SWITCH": "partition", "WINDOW": "window", "TASK_SWITCH": "task"}
         if record.name in names:
             setattr(self, names[record.name], record.arg)
-        self.depth += {"INT_ENTR": 1, "INT_EXIT": -1}.get(record.name, 0)
+        self.depth = max(self.depth + {"INT_ENTR": 1, "INT_EXIT": -1}.get(record.name, 0), 0)

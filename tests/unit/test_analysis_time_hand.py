@@ -550,3 +550,38 @@ def test_a_background_process_is_margin(tmp_path: Path) -> None:
     boot = analyzed(frames(1), tmp_path, request=TimeRequest(background=["WORK"]))
     # WORK's 102 and the idle process's 290
     assert certain(window(boot, 0).margin.total) == 392
+
+
+def test_two_boots_are_two_sets_of_figures(tmp_path: Path) -> None:
+    paths = []
+    for boot, until in ((1, 150), (2, 190)):
+        rec = recording()
+        rec.boot = boot
+        rec.rows([(100, *start()), (110, *switch(WORK)), (until, "STOP", 0)])
+        paths.append(rec.write(tmp_path / f"{boot}.pcapng"))
+    with open_trace(paths) as trace:
+        assert isinstance(trace, StoredTrace)
+        found = analyze_time(trace).boots
+    assert [certain(task(boot, WORK).total) for boot in found] == [40, 80]
+
+
+def test_a_task_that_only_its_creation_tells_of(tmp_path: Path) -> None:
+    rec = frames(1)
+    rec.tasks = [t for t in TASKS if t.index != WORK]
+    rec.records.insert(
+        1, Record(950, "TASK_CREATE", WORK, {"partition": A, "priority": 5, "handle": 0, "stack_size": 0})
+    )
+    found = window(analyzed(rec, tmp_path), 0)
+    assert parts(found) == (290, 102, 5, 0, 3)
+
+
+def test_without_an_idle_process_there_is_no_margin(tmp_path: Path) -> None:
+    rec = frames(1)
+    rec.tasks = [TaskEntry(t.index, t.partition, t.name, period=t.period) for t in TASKS]
+    boot = analyzed(rec, tmp_path)
+    assert window(boot, 0).margin.total == Figure.none()
+    assert "A: no idle process is known, so its margin is not; name its background processes" in boot.notes
+    # The idle process's 290 are then a task's.
+    assert certain(window(boot, 0).tasks.total) == 392
+    named = analyzed(rec, tmp_path, request=TimeRequest(background=["A_IDLE"]))
+    assert certain(window(named, 0).margin.total) == 290

@@ -173,6 +173,8 @@ def test_stdout_is_clean_for_parsers_when_incomplete(question: str, lossy: str) 
     [
         (["--partition", "FMS"], "the session has no partition FMS"),
         (["--task", "nav_filtr"], "the session has no task nav_filtr"),
+        (["--background", "nav_idel"], "the session has no task nav_idel"),
+        (["--cpu", "3"], "the session has no CPU 3"),
         (["--window", "5"], "time window '5': write A..B"),
         (["--window", "2s..1s"], "it ends before it begins"),
         (["--window", "a..b"], "'a' is no time"),

@@ -16,7 +16,7 @@ CALL, RETURN = ENTRY, EXIT
 def paired(rows: list[Row], chunks: int = 1) -> tuple[list[tuple[int, int, int, int]], int, int]:
     """(context, start, end, what) in order, unpaired entries and exits; row i is at time i."""
     pairing = Pairing()
-    found = []
+    found: list[tuple[int, int, int, int]] = []
     for part in np.array_split(np.arange(len(rows)), chunks):
         columns = np.array([(*rows[i], i) for i in part], np.int64).reshape(-1, 4)
         pairs = pairing.feed(columns[:, 0], columns[:, 1], columns[:, 3], columns[:, 2])

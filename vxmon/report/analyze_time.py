@@ -10,6 +10,7 @@ import numpy as np
 
 from vxmon.analysis.figures import Extreme, Figure
 from vxmon.analysis.quality import headline
+from vxmon.analysis.span import EVERYTHING
 from vxmon.analysis.time.result import BootTime, PartitionTime, Spread, TaskTime, TimeResult, WindowTime
 from vxmon.report.blocks import Bar, Bars, Block, Table, Text
 from vxmon.report.figures import NOTHING, envelope, figure_json, figure_row, micros, plain
@@ -49,12 +50,16 @@ class Filter:
     Args:
         partitions: names or indices.
         tasks: names, or indices.
+        others: names of tasks that must exist, too.
 
     """
 
-    def __init__(self, partitions: tuple[str, ...] = (), tasks: tuple[str, ...] = ()) -> None:
+    def __init__(
+        self, partitions: tuple[str, ...] = (), tasks: tuple[str, ...] = (), others: tuple[str, ...] = ()
+    ) -> None:
         self._partitions = frozenset(partitions)
         self._tasks = frozenset(tasks)
+        self._others = frozenset(others)
 
     def partition(self, boot: BootTime, index: int | None) -> bool:
         """True when a partition is shown."""
@@ -73,7 +78,7 @@ class Filter:
         tasks = {str(t.index) for boot in result.boots for t in boot.tasks}
         tasks |= {task_name(boot, t.index) for boot in result.boots for t in boot.tasks}
         missing = [f"partition {name}" for name in sorted(self._partitions - known)]
-        return missing + [f"task {name}" for name in sorted(self._tasks - tasks)]
+        return missing + [f"task {name}" for name in sorted((self._tasks | self._others) - tasks)]
 
 
 def partition_name(boot: BootTime, index: int | None) -> str:
@@ -94,6 +99,7 @@ def task_name(boot: BootTime, index: int) -> str:
 def time_json(result: TimeResult, facts: Facts, chosen: Filter) -> Json:
     """The report as a JSON object."""
     value = envelope(SCHEMA, VERSION, facts)
+    value["window"] = {"begin_ns": result.span.begin, "end_ns": result.span.end}
     value["boots"] = [_boot_json(boot, chosen) for boot in result.boots]
     return value
 
@@ -309,6 +315,9 @@ def _frame_table(boot: BootTime, chosen: Filter) -> tuple[tuple[str, ...], Itera
 def time_blocks(result: TimeResult, facts: Facts, chosen: Filter, record_ns: float | None = None) -> Iterator[Block]:
     """The report as text blocks. ``record_ns`` is what recording one event costs, where it was calibrated."""
     yield Text((headline(facts),), important=facts.incomplete)
+    if result.span != EVERYTHING:
+        begin, end = (None if t is None else f"{t / 10**9:.9f} s" for t in (result.span.begin, result.span.end))
+        yield Text((f"only from {begin or 'the begin'} to {end or 'the end'} after the first record",))
     for boot in result.boots:
         yield from _boot_blocks(boot, chosen, record_ns)
 

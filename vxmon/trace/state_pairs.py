@@ -61,7 +61,7 @@ class Pairing:
         section = _sections(kind, context)
         level = _levels(kind, section)
         entry, exits = _partners(kind, section, level)
-        self._keep(entry, exits, (kind, context, time, what), section, level)
+        self._keep(entry, exits, (kind, context, time, what), section)
         same = what[entry] == what[exits]
         self.unpaired_entries += int((~same).sum())
         self.unpaired_exits += int((~same).sum())
@@ -75,9 +75,7 @@ class Pairing:
         self.unpaired_entries += len(self._open[0])
         self._open = [column[:0] for column in self._open]
 
-    def _keep(
-        self, entry: Ints, exits: Ints, columns: tuple[Ints, Ints, Ints, Ints], section: Ints, level: Ints
-    ) -> None:
+    def _keep(self, entry: Ints, exits: Ints, columns: tuple[Ints, Ints, Ints, Ints], section: Ints) -> None:
         """Entries behind the last gap of their context stay open; all else that has no partner is counted."""
         kind, context, time, what = columns
         alone = np.ones(len(kind), bool)

@@ -66,6 +66,15 @@ class People:
             people.partition[index], people.idle[index] = partition, idle
         return people
 
+    def learn(self, task: Ints, partition: Ints) -> None:
+        """Take the partitions of tasks that were created, where nothing is known of them."""
+        new = (self.partition[task] == UNKNOWN) & (task != NOBODY)
+        self.partition[task[new]] = partition[new]
+
+    def has_idle(self, partition: int) -> bool:
+        """True when the idle process of a partition is known, without which its margin is not."""
+        return bool((self.idle & (self.partition == partition)).any())
+
 
 @dataclass(slots=True)
 class WindowTable:
@@ -267,7 +276,9 @@ class Windows:
         doubtful = ~own & (piece.start < first_own) & (piece.start >= first_unknown)
         mine = own & (task_owner == owner)
         idle = mine & self.people.idle[np.maximum(piece.task, 0)]
-        part = np.where(own, np.where(piece.task == NOBODY, _OTHER, _KERNEL), _OTHER)
+        # The kernel's: the partition has the processor, and no task of its own yet.
+        foreign = own & (task_owner != UNKNOWN)
+        part = np.where(foreign, _KERNEL, _OTHER)
         part = np.where(mine, _TASKS, part)
         part = np.where(idle, _MARGIN, part)
         part = np.where(~own & (piece.start < first_own), _LATE, part)

@@ -75,10 +75,11 @@ def _time(
         per_frame=per_frame,
         histogram=hist,
     )
-    chosen = Filter(partitions, tasks)
+    chosen = Filter(partitions, tasks, background)
     with _open(files) as trace:
         result = analyze_time(trace, request)
-        missing = chosen.unknown(result)
+        seen = {cpu.stream for boot in result.boots for cpu in boot.cpus}
+        missing = chosen.unknown(result) + [f"CPU {cpu}" for cpu in cpus if cpu not in seen]
         if missing:
             raise InputError(f"the session has no {' and no '.join(missing)}")
         facts = trace.facts

@@ -58,7 +58,7 @@ def analyze_time(trace: StoredTrace, request: TimeRequest | None = None) -> Time
     """The figures of every boot of a trace."""
     request = request or TimeRequest()
     states = States(trace.facts, trace.index)
-    result = TimeResult([])
+    result = TimeResult([], request.span)
     books: BootBooks | None = None
     for chunk in batched(trace.chunks()):
         if books is None or books.boot is not chunk.boot:
@@ -125,6 +125,9 @@ class BootBooks:
         """Take a chunk."""
         columns = chunk.columns
         kept = self._kept(columns)
+        created = self.reader.having(columns, EventId.TASK_CREATE, ("partition",))
+        owner = self.reader.values(columns, EventId.TASK_CREATE, "partition", created)
+        self.people.learn(columns.arg[created].astype(np.int64), owner)
         closed = self._selected(states.feed(chunk))
         still_open = self._selected(list(states.open_segments(int(columns.time[-1]))))
         events = task_events(columns, self.reader, self.losses, kept)

@@ -32,6 +32,8 @@ __all__ = ["boot_figures"]
 _FRAME: Final = EventId.MAJOR_FRAME
 _TASK: Final = EventId.TASK_SWITCH
 _PARTITION: Final = EventId.PARTITION_SWITCH
+# Nothing without an idle process that the session names.
+_OF_IDLE: Final = ("margin", "margin_net", "used")
 _INTERRUPTS: Final = (EventId.INT_ENTR, EventId.INT_EXIT)
 
 
@@ -88,8 +90,10 @@ def _windows(books: BootBooks) -> tuple[list[WindowTime], dict[int, WindowTime]]
 def _window(
     books: BootBooks, book: PlaceBook, overrun: Range, place: WindowPlace | None, stream: int | None, partition: int
 ) -> WindowTime:
+    idle_known = books.people.has_idle(partition)
+
     def spread(name: str, *events: EventId) -> Spread:
-        if not books.recorded(_FRAME, *events):
+        if not books.recorded(_FRAME, *events) or (name in _OF_IDLE and not idle_known):
             return Spread.none()
         return spread_of(
             book.values[name], high_is_bad=not name.startswith("margin"), histogram=books.request.histogram
@@ -216,6 +220,10 @@ def _notes(books: BootBooks) -> Iterator[str]:
         yield f"not recorded: {', '.join(missing)}; figures that need them are empty"
     if not books.schedules:
         yield "the session holds no schedule and no module configuration was given: no window figures"
+    scheduled = {window.partition for schedule in books.schedules.values() for window in schedule.windows}
+    for partition in sorted(p for p in scheduled if not books.people.has_idle(p)):
+        name = books.boot.names.named("partition").get(partition, f"partition {partition}")
+        yield f"{name}: no idle process is known, so its margin is not; name its background processes"
     for stream, some in sorted(books.windows.items()):
         track = some.windows.track
         if track.irregular:

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vxmon.analysis.figures import Extreme, Figure, Range
+from vxmon.analysis.span import EVERYTHING, Span
 from vxmon.trace.state_windows import WindowPlace
 
 __all__ = [
@@ -172,4 +173,4 @@ class TimeResult:
     """What ``analyze time`` found."""
 
     boots: list[BootTime]
-    window: tuple[int | None, int | None] = (None, None)
+    span: Span = EVERYTHING
