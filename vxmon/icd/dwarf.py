@@ -75,7 +75,7 @@ def list_types(path: str) -> list[TypeName]:
         entries = _open(ElfFile(source))
         found: dict[str, TypeName] = {}
         try:
-            for entry in entries.find(bool, frozenset(_WORDS)):
+            for entry in entries.find(None, frozenset(_WORDS)):
                 size = entry.number(At.BYTE_SIZE)
                 name = _WORDS[entry.tag] + entry.name
                 if size is not None and name not in found and len(found) < _MOST_LISTED:
@@ -118,7 +118,7 @@ def _named(entries: Entries, wanted: str) -> Iterator[Entry]:
     """Yield the definitions of a type, the first of them by each name in C: structures have names of their own."""
     word, _, rest = wanted.strip().partition(" ")
     tags, name = (_KINDS[word], rest.strip()) if word in _KINDS and rest else (_NAMED, wanted.strip())
-    for count, entry in enumerate(entries.find(lambda found: found == name, tags)):
+    for count, entry in enumerate(entries.find(name, tags)):
         if count == _MOST_DEFINITIONS:
             return
         if entry.number(At.DECLARATION) is None:

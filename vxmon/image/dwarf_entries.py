@@ -7,7 +7,7 @@ Nothing is kept but the headers of units, so a file of any size can be asked; wh
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Callable, Iterator, Set
+from collections.abc import Iterator, Set
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Final
@@ -130,11 +130,12 @@ class Entries:
         """Tell whether some of it is in other files (-gsplit-dwarf)."""
         return any(unit.kind == UT_SKELETON for unit, _ in self._units)
 
-    def find(self, wanted: Callable[[str], bool], tags: Set[int]) -> Iterator[Entry]:
-        """Yield the entries with such a tag and name, at any depth, in the order of the file."""
+    def find(self, name: str | None, tags: Set[int]) -> Iterator[Entry]:
+        """Yield the entries with such a tag and name (None: any name), at any depth, in the order of the file."""
+        raw = None if name is None else name.encode("utf-8", "surrogateescape")
         for unit, types in self._units:
             if unit.kind not in (UT_SPLIT_COMPILE, UT_SPLIT_TYPE):
-                yield from self._find(unit, types, wanted, tags)
+                yield from self._find(unit, types, raw, tags)
 
     def at(self, reference: Reference) -> Entry:
         """Return the entry that a reference means."""
@@ -216,25 +217,49 @@ class Entries:
             self._tables[key] = table
         return self._tables[key]
 
-    def _find(self, unit: UnitHead, types: bool, wanted: Callable[[str], bool], tags: Set[int]) -> Iterator[Entry]:
-        """Go through a unit; entries with other tags are only skipped."""
+    def _find(self, unit: UnitHead, types: bool, name: bytes | None, tags: Set[int]) -> Iterator[Entry]:
+        """Go through a unit.
+
+        This loop runs once for each entry of the file: it keeps the position in a local, and reads no more of an entry
+        than its name. Each entry takes at least a byte, so the time is bounded by the size of the section.
+        """
         table = self._abbreviations(unit)
-        cursor = Cursor(self._data(types=types), unit.first, unit.end, self._order)
-        while cursor.position < cursor.end:
-            place = cursor.position
-            code = cursor.uleb()
+        data, end, position = self._data(types=types), unit.end, unit.first
+        cursor = Cursor(data, position, end, self._order)
+        while position < end:
+            place = position
+            code = data[position]
+            position += 1
             if not code:
                 continue
+            if code >= 0x80:
+                cursor.position = place
+                code = cursor.uleb()
+                position = cursor.position
             shape = self._shape(table, code)
-            self._budget.spend()
-            end = entry_end(cursor, shape, cursor.position)
-            if shape.tag in tags:
+            if shape.tag in tags and (name is None or self._has_name(cursor, shape, position, name, (unit, types))):
                 entry = self._entry(unit, types, place)
-                if entry is not None and wanted(entry.name):
+                if entry is not None and entry.name:
                     yield entry
-            if end > cursor.end:
-                raise DwarfError("an entry ends past the end of its unit")
-            cursor.position = end
+            position = position + shape.fixed if shape.fixed >= 0 else entry_end(cursor, shape, position)
+        if position > end:
+            raise DwarfError("an entry ends past the end of its unit")
+
+    def _has_name(
+        self, cursor: Cursor, shape: Abbreviation, position: int, name: bytes, where: tuple[UnitHead, bool]
+    ) -> bool:
+        """Tell whether the entry whose attributes begin at a position has a name."""
+        cursor.position = min(position, cursor.end)
+        for attribute, form, how in shape.attributes:
+            if attribute != At.NAME:
+                cursor.skip_form(how)
+            elif form == Form.STRP:
+                return self._sections.str.startswith(name + b"\0", cursor.number(how))
+            elif form == Form.STRING:
+                return cursor.string() == name
+            else:
+                return self._value(cursor, *where, form, how) == name.decode("utf-8", "surrogateescape")
+        return False
 
     @staticmethod
     def _shape(table: dict[int, Abbreviation], code: int) -> Abbreviation:
