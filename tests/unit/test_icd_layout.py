@@ -114,6 +114,7 @@ def test_a_validity_condition_marks_and_keeps_the_value() -> None:
         ("c == -1", True), ("d == 0.5", True), ("d >= 0x1", False), ("a and b", True), ("z or a", True), ("z", False),
         ("e == 'X Y'", True), ("e != Z", True), ("e == Z", False), ("s == 'hi'", True), ("s == 'ho'", False),
         ("a == 1 or a == 2 and b == 9", False),
+        ("a < 18446744073709551615", True), ("d > -1e300", True), ("a == -1", False),
     ],
 )  # fmt: skip
 def test_conditions(text: str, truth: bool) -> None:
@@ -128,7 +129,24 @@ def test_conditions(text: str, truth: bool) -> None:
 
 @pytest.mark.parametrize(
     "text",
-    ["", "a ==", "== 1", "a = 1", "a == 1 b", "(a == 1", "a in 1", "a in ()", "and", "a == $", "(" * 50 + "a", "a and"],
+    [
+        "",
+        "a ==",
+        "== 1",
+        "a = 1",
+        "a == 1 b",
+        "(a == 1",
+        "a in 1",
+        "a in ()",
+        "and",
+        "a == $",
+        "(" * 50 + "a",
+        "a and",
+        "a == 18446744073709551616",
+        "a == 1e400",
+        "a == -0x10000000000000000",
+        "a == " + "9" * 900,
+    ],
 )
 def test_what_is_no_condition(text: str) -> None:
     with pytest.raises(ValueError, match=r"no condition|nested"):

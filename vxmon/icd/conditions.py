@@ -12,6 +12,7 @@ A field alone means that its number is not 0. Numbers are compared with scaled v
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -21,6 +22,7 @@ __all__ = ["And", "Compare", "Condition", "Not", "Or", "fields_of", "parse_condi
 
 _LONGEST: Final = 1000
 _DEEPEST: Final = 20
+_LARGEST: Final = 1 << 64
 _TOKEN = re.compile(
     r"\s*(?:(?P<operator>==|!=|<=|>=|<|>|\(|\)|,)"
     r"|(?P<number>[-+]?(?:0[xX][0-9a-fA-F]+|[0-9]+(?:\.[0-9]+)?(?:[eE][-+]?[0-9]{1,3})?))(?![\w.])"
@@ -173,5 +175,9 @@ class _Parser:
 
 def _number(text: str) -> int | float:
     if "x" in text or "X" in text:
-        return int(text, 16)
-    return float(text) if any(c in text for c in ".eE") else int(text)
+        number: int | float = int(text, 16)
+    else:
+        number = float(text) if any(c in text for c in ".eE") else int(text)
+    if not (math.isfinite(number) if isinstance(number, float) else abs(number) < _LARGEST):
+        raise ValueError(f"no condition: {text[:20]} is too large a number")
+    return number
