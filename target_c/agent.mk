@@ -59,7 +59,7 @@ AGENT_PROGRAMS += $(BUILD)/posix/$(1)
 endef
 
 AGENT_PROGRAMS :=
-$(eval $(call posix_program,vxm-posix-target,plain,$(addprefix $(POSIX)/,target_main.c module.c socket.c)))
+$(eval $(call posix_program,vxm-posix-target,plain,$(addprefix $(POSIX)/,target_main.c module.c activity.c socket.c)))
 
 $(eval $(call posix_program,vxm-sim,san,$(POSIX)/sim_main.c $(POSIX)/sim_sources.c))
 $(eval $(call posix_program,vxm-sim-smp,smp,$(POSIX)/sim_main.c $(POSIX)/sim_sources.c))

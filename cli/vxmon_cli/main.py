@@ -20,10 +20,12 @@ COMMANDS: Final[dict[str, str]] = {
     "analyze": "Compute figures from sessions: time, quality.",
     "capture": "Record what a target sends, raw.",
     "memmap": "Show what ELF images take in memory.",
+    "hm-log": "Show the log of the health monitor, from a session or a target.",
     "icd": "Check and show layouts of messages, decode bytes.",
     "info": "Say what a session holds, and what it lacks.",
+    "plan": "Make, check, show and apply collection plans.",
     "print": "Show the events of a session as lines.",
-    "target": "Run the demo target.",
+    "target": "Run the demo target, and tell targets what to do.",
 }
 _INTERRUPTED: Final = 130
 
@@ -39,7 +41,7 @@ class _Commands(click.Group):
         del ctx
         if cmd_name not in COMMANDS:
             return None
-        module = importlib.import_module(f"vxmon_cli.commands.{cmd_name}")
+        module = importlib.import_module(f"vxmon_cli.commands.{cmd_name.replace('-', '_')}")
         return cast("click.Command", getattr(module, module.__all__[0]))
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:

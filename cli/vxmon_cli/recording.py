@@ -139,7 +139,7 @@ def _record_repeatable(options: Options, progress: Progress) -> int:
     try:
         summary = record_repeatable(
             find_image(options.image), boot, options.run_config(), options.seconds, session.open,
-            only=options.only, without=options.exclude,
+            only=options.only, without=options.exclude, resolve=options.resolver(),
         )  # fmt: skip
     except OutputClosedError:
         return 0
@@ -195,7 +195,7 @@ def _plan(options: Options) -> Plan:
     return Plan(
         options.run_config(), options.only, options.exclude, Limits(options.seconds, options.events, size),
         scenario="" if options.qemu else options.scenario,
-        connect_seconds=_BOOT_SECONDS if options.qemu else _CONNECT_SECONDS,
+        connect_seconds=_BOOT_SECONDS if options.qemu else _CONNECT_SECONDS, resolve=options.resolver(),
     )  # fmt: skip
 
 

@@ -32,7 +32,7 @@ def learn_target(client: Client, *, names: bool) -> TargetView:
     if names:
         _names(client, info)
     link = client.link
-    return TargetView(info, table, dict(link.partitions), dict(link.objects))
+    return TargetView(info, table, dict(link.partitions), dict(link.objects), dict(link.tasks))
 
 
 def _table(client: Client, info: TargetInfo) -> EventTable:

@@ -80,6 +80,7 @@ class HostLink:
         self.info: TargetInfo | None = None
         self.table: EventTable | None = None
         self.partitions: dict[int, str] = {}
+        self.tasks: dict[int, str] = {}
         self.objects: dict[int, str] = {}
         self.heartbeat: TargetHeartbeat | None = None
         self.end: End | None = None
@@ -189,6 +190,7 @@ class HostLink:
         self.run = 0
         self.info = self.heartbeat = None
         self.partitions.clear()
+        self.tasks.clear()
         self.objects.clear()
         self._requests.fail_all("the target was restarted")
         if self.control in (Control.HELD, Control.ASKING):
@@ -222,6 +224,7 @@ class HostLink:
                 self.info = table
             case ObjectTable():
                 self.partitions |= {entry.index: entry.name for entry in table.partitions}
+                self.tasks |= {entry.index: entry.name for entry in table.tasks}
                 self.objects |= {entry.index: entry.name for entry in table.objects}
 
     def _take_reply(self, reply: Reply, now: int) -> None:

@@ -19,12 +19,13 @@ _ALWAYS = frozenset({EventId.START, EventId.STOP})
 
 @dataclass(frozen=True, slots=True)
 class TargetView:
-    """What a configuration is made for: the target, its event table, and names of partitions and objects by index."""
+    """What a host knows of a target: its event table, and names of partitions, tasks and objects by index."""
 
     info: TargetInfo
     table: EventTable
     partitions: Mapping[int, str] = field(default_factory=dict)
     objects: Mapping[int, str] = field(default_factory=dict)
+    tasks: Mapping[int, str] = field(default_factory=dict)
 
 
 class Resolver(Protocol):

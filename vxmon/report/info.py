@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 
 from vxmon import __version__
 from vxmon.report.blocks import Block, Table, Text
+from vxmon.report.config import config_document
 from vxmon.trace import CAUSES, LOSS_ID, Boot, Facts, FileFacts, Run, Stream, ticks_to_ns
-from vxmon.wire.types import Policy, RunConfig
 
 __all__ = ["DOCUMENT_VERSION", "info_blocks", "info_document"]
 
@@ -158,23 +158,7 @@ def _run(boot: Boot, run: Run) -> Json:
         "end_reason": None if run.end_reason is None else reasons.get(run.end_reason, str(run.end_reason)),
         "seen_from_start": run.seen_from_start,
         "end_seen": run.complete,
-        "config": None if run.config is None else _config(boot, run.config),
-    }
-
-
-def _config(boot: Boot, config: RunConfig) -> Json:
-    names = {event.id: event.name for event in boot.table.events}
-    return {
-        "events": sorted(names.get(number, f"EVENT_{number}") for number in config.events),
-        "datagram_bytes": config.datagram_bytes,
-        "unit_slots": config.unit_slots,
-        "units": config.units,
-        "policy": Policy(config.policy).name.lower(),
-        "high_water_percent": config.high_water,
-        "flush_ms": config.flush_ms,
-        "one_way": config.one_way,
-        "no_upload": config.no_upload,
-        "max_ticks": config.max_ticks,
+        "config": None if run.config is None else config_document(boot.table, run.config),
     }
 
 
@@ -318,6 +302,7 @@ def _run_row(run: Json) -> tuple[str, ...]:
     policy, way = "not known", "not known"
     if config is not None:
         policy, way = config["policy"], "one-way" if config["one_way"] else "acknowledged"
+        way += ", headers only (fast)" if config["fast"] else ""
     return (
         str(run["run"]), _seconds(run["started_ns"]), _seconds(run["ended_ns"]), _text(run["end_reason"]),
         "yes" if run["seen_from_start"] else "no", policy, way,

@@ -11,6 +11,7 @@ import click
 from vxmon_cli.params import Address, Size
 
 if TYPE_CHECKING:
+    from vxmon.config.plan_resolve import PlanResolver
     from vxmon.wire.types import RunConfig
 
 __all__ = ["capture"]
@@ -45,6 +46,16 @@ class Options:
     scenario: str
     image: str | None
     parameters: tuple[str, ...]
+    plan: str | None
+
+    def resolver(self) -> PlanResolver | None:
+        """The plan, to be resolved when the target is known; None without one. Raises InputError."""
+        if self.plan is None:
+            return None
+        from vxmon.config.plan import read_plan
+        from vxmon.config.plan_resolve import PlanResolver
+
+        return PlanResolver(read_plan(self.plan))
 
     def run_config(self) -> RunConfig:
         """How the target shall record."""
@@ -68,6 +79,7 @@ class Options:
 @click.option("-r", "--ring", is_flag=True, help="Keep the newest SIZE (default 64M) until you stop it.")
 @click.option("-F", "--exclude", multiple=True, metavar="CLASS", help="Leave out a class of events; may be repeated.")
 @click.option("-E", "--event", "only", multiple=True, metavar="EVENT", help="Record only this event; may be repeated.")
+@click.option("--plan", metavar="FILE", help="What to record and how, as vxmon plan init writes it.")
 @click.option("--one-way", is_flag=True, help="No acknowledgements: what gets lost on the way stays lost.")
 @click.option("--sync", is_flag=True, help="Acknowledge only what is on the disk (fsync).")
 @click.option("-v", "--verbose", count=True, help="Say more about what goes on.")
@@ -107,16 +119,22 @@ def capture(context: click.Context, /, **given: Any) -> None:
 
 def _given(name: str, value: Any) -> Any:
     """A number that was not given is 0: no limit, or the target's default."""
-    return 0 if value is None and name not in ("address", "image") else value
+    return 0 if value is None and name not in ("address", "image", "plan") else value
 
 
 def _check(options: Options, context: click.Context) -> None:
     """Options that do not go together."""
+    planned = (
+        options.exclude or options.only or options.one_way or options.unit_slots or options.units
+        or options.policy == "linear" or options.high_water or options.flush_ms or options.datagram
+        or options.no_upload
+    )  # fmt: skip
     demo_only = options.deterministic or options.image or options.parameters
     for wrong, why in (
         (options.qemu and options.address, "give HOST or --qemu, not both"),
         (not options.qemu and not options.address, "which target? Give HOST[:PORT], or --qemu for the demo target"),
         (demo_only and not options.qemu, "--deterministic, --image and --parameter need --qemu"),
+        (options.plan and planned, "--plan says what to record and how; leave out -E, -F and the options of buffers"),
         (options.deterministic and not options.seconds, "--deterministic needs -d SECONDS"),
         (
             options.deterministic and (options.events or options.size or options.ring),

@@ -5,12 +5,75 @@ from __future__ import annotations
 
 import click
 
+from vxmon_cli.params import Address
+
 __all__ = ["target"]
+
+_PORT = 6530
+_MAX_SCENARIO = 31
 
 
 @click.group("target")
 def target() -> None:
-    """Run the demo target."""
+    """Run the demo target, and tell targets what to do."""
+
+
+@target.command("scenario")
+@click.argument("name", metavar="NAME")
+@click.argument("address", type=Address(_PORT), default=f"127.0.0.1:{_PORT}", metavar="[HOST[:PORT]]")
+def scenario(name: str, address: tuple[str, int]) -> None:
+    """Let a target's applications do something else: nominal, overload, leak, faults, chatter, bursty."""
+    from vxmon.wire.types import Scenario
+    from vxmon_cli.planning import connected
+
+    if len(name) > _MAX_SCENARIO or not name.isascii() or not name.isprintable():
+        raise click.BadParameter(f"a scenario's name is at most {_MAX_SCENARIO} printable characters")
+    with connected(address) as client:
+        client.demand(Scenario(name))
+    click.echo(f"{client.name}: scenario {name}")
+
+
+@target.command("info")
+@click.argument("address", type=Address(_PORT), default=f"127.0.0.1:{_PORT}", metavar="[HOST[:PORT]]")
+@click.option("--format", "form", type=click.Choice(["text", "json"]), default="text", show_default=True)
+def info(address: tuple[str, int], form: str) -> None:
+    """Say what a target is, which events and limits it offers, its partitions, and the plan that is active."""
+    import json
+
+    from vxmon.link.learning import learn_target
+    from vxmon.report.target import target_blocks, target_document
+    from vxmon_cli.planning import connected
+    from vxmon_cli.render import show, write_text
+
+    with connected(address) as client:
+        view = learn_target(client, names=True)
+    document = target_document(view)
+    if form == "json":
+        write_text(json.dumps(document, indent=2) + "\n")
+    else:
+        show(target_blocks(document))
+
+
+@target.command("memory")
+@click.argument("address", type=Address(_PORT), default=f"127.0.0.1:{_PORT}", metavar="[HOST[:PORT]]")
+@click.option("--format", "form", type=click.Choice(["text", "json"]), default="text", show_default=True)
+def memory(address: tuple[str, int], form: str) -> None:
+    """Show the heaps of a target's partitions as they are now."""
+    import json
+
+    from vxmon.link.learning import learn_target
+    from vxmon.link.logs import read_memory
+    from vxmon.report.target import memory_blocks, memory_document
+    from vxmon_cli.planning import connected
+    from vxmon_cli.render import show, write_text
+
+    with connected(address) as client:
+        view = learn_target(client, names=True)
+        document = memory_document(view, read_memory(client))
+    if form == "json":
+        write_text(json.dumps(document, indent=2) + "\n")
+    else:
+        show(memory_blocks(document))
 
 
 @target.command("run")

@@ -126,6 +126,35 @@ static void read_policy(struct vxm_run_config *run, const char **at)
     }
 }
 
+/* What a collection plan may say beyond the rest. */
+static bool read_plan_item(struct vxm_run_config *run, const char **at)
+{
+    if (word(at, "payload:")) {
+        run->payload = (uint8_t)number_up_to("config", at, 2);
+    } else if (word(at, "content:")) {
+        run->content_bytes = (uint16_t)number_up_to("config", at, UINT16_MAX);
+    } else if (word(at, "fast:")) {
+        run->fast = number_up_to("config", at, 1) != 0u;
+    } else if (word(at, "memory:")) {
+        run->memory_ms = (uint32_t)number_up_to("config", at, UINT32_MAX);
+    } else if (word(at, "stack:")) {
+        run->stack_ms = (uint32_t)number_up_to("config", at, UINT32_MAX);
+    } else if (word(at, "operations:")) {
+        run->operations_ms = (uint32_t)number_up_to("config", at, UINT32_MAX);
+    } else if (word(at, "grow:")) {
+        run->grow_units = (uint16_t)number_up_to("config", at, UINT16_MAX);
+    } else if (word(at, "maxunits:")) {
+        run->max_units = (uint16_t)number_up_to("config", at, UINT16_MAX);
+    } else if (word(at, "records:")) {
+        run->max_records = number_up_to("config", at, UINT64_MAX);
+    } else if (word(at, "whenfull:")) {
+        run->stop_when_full = number_up_to("config", at, 1) != 0u;
+    } else {
+        return false;
+    }
+    return true;
+}
+
 static void read_item(struct vxm_run_config *run, const char **at)
 {
     if (word(at, "datagram:")) {
@@ -144,6 +173,8 @@ static void read_item(struct vxm_run_config *run, const char **at)
         run->one_way = number_up_to("config", at, 1) != 0u;
     } else if (word(at, "noupload:")) {
         run->no_upload = number_up_to("config", at, 1) != 0u;
+    } else if (read_plan_item(run, at)) {
+        return;
     } else if (word(at, "policy:")) {
         read_policy(run, at);
     } else if (word(at, "on:")) {

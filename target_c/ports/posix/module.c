@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "activity.h"
 #include "vxm/agent.h"
 #include "vxm/hooks.h"
 
@@ -89,6 +90,8 @@ void module_create(void)
         (void)vxm_hook_partition_create(partitions[i], 0x100u + (uint32_t)i);
     }
     create_processes();
+    const uint16_t first[] = {processes[0].task, processes[4].task, processes[8].task, processes[12].task};
+    activity_create(first, COUNT(partitions));
     for (size_t i = 0; i < COUNT(slices); i++) {
         windows[i] =
             (struct vxm_window_info){slices[i].partition, slices[i].release_point, offset, ticks(slices[i].us)};
@@ -163,6 +166,7 @@ static void begin_window(uint64_t start)
     const struct vxm_window_info *window = &windows[at.window];
     if (at.window == 0) {
         vxm_hook_major_frame(schedule.id, at.frame, start);
+        activity_frame(at.frame);
     }
     vxm_hook_window(at.window);
     if (window->partition != at.partition || !at.begun) {

@@ -11,6 +11,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "activity.h"
 #include "generated/event_table.h"
 #include "module.h"
 #include "port.h"
@@ -175,6 +176,11 @@ static bool on_scenario(const char *name)
     if (strcmp(name, "nominal") == 0) {
         chatter_rate = 0;
         flooding = false;
+        activity_leak(false);
+    } else if (strcmp(name, "leak") == 0) {
+        activity_leak(true);
+    } else if (strcmp(name, "faults") == 0 && module_next() != 0) {
+        activity_faults();
     } else if (strcmp(name, "chatter") == 0) {
         chatter_rate = 100000;
         flooding = false;

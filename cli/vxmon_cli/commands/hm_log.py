@@ -1,0 +1,125 @@
+# SPDX-License-Identifier: Apache-2.0
+"""``vxmon hm-log``: the log of the health monitor, and of error detection and reporting."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from vxmon_cli.output import default_sigpipe
+from vxmon_cli.params import Address
+
+if TYPE_CHECKING:
+    from vxmon.analysis.hm_log import HmLog
+    from vxmon.wire.acquired import Log
+
+__all__ = ["hm_log"]
+
+_PORT = 6530
+
+
+@dataclass(frozen=True, slots=True)
+class _Options:
+    files: tuple[str, ...]
+    target: tuple[str, int] | None
+    log: Log
+    type: str | None
+    partition: str | None
+    newest: int
+    since: float | None
+
+
+@click.command("hm-log")
+@click.argument("files", nargs=-1, metavar="FILE...")
+@click.option("--target", type=Address(_PORT), metavar="HOST[:PORT]", help="Ask this target instead of a session.")
+@click.option("--log", "which", type=click.Choice(["hm", "edr"]), default="hm", show_default=True, help="Which log.")
+@click.option("--type", "kind", metavar="T", help="HM: a code; ED&R: severity, facility, or both: FATAL+REBOOT.")
+@click.option("--partition", metavar="P", help="Only of this partition.")
+@click.option("-n", "newest", type=click.IntRange(1, 1_000_000), default=None, help="Only the newest so many.")
+@click.option("--since", type=click.FloatRange(0), metavar="SECONDS", help="From this time of the target's clock on.")
+@click.option("--format", "form", type=click.Choice(["text", "json", "csv"]), default="text", show_default=True)
+@click.option("--strict", is_flag=True, help="Exit with 1 when something was lost or damaged.")
+@click.pass_context
+def hm_log(
+    context: click.Context, files: tuple[str, ...], target: tuple[str, int] | None, which: str, kind: str | None,
+    partition: str | None, newest: int | None, since: float | None, form: str, *, strict: bool,
+) -> None:  # fmt: skip
+    """Show the errors that the health monitor handled, newest first: from sessions, or live from a target.
+
+    Live entries have their messages; the events of a session do not carry them.
+    """
+    from vxmon.wire.acquired import Log
+
+    if bool(files) == bool(target):
+        raise click.UsageError("give a session or --target HOST, one of them", context)
+    default_sigpipe()
+    options = _Options(files, target, Log[which.upper()], kind, partition, newest or 0, since)
+    log, facts, missing = _from_target(options) if target else _from_sessions(options)
+    _show(log, facts, form)
+    if missing:
+        click.echo(f"vxmon: {missing}", err=True)
+    context.exit(1 if missing and strict else 0)
+
+
+def _from_sessions(options: _Options) -> tuple[HmLog, dict[str, Any], str]:
+    from vxmon.analysis.hm_log import LogFilter, log_from_trace, type_number
+    from vxmon.report.header import incomplete_text
+    from vxmon.trace import open_trace
+    from vxmon.wire.events import TABLES
+
+    with open_trace(options.files) as trace:
+        boots = trace.facts.boots
+        table = boots[-1].table if boots else TABLES["2.4"]
+        kind = None if options.type is None else type_number(options.log, options.type, table)
+        wanted = LogFilter(kind, options.partition, options.newest, options.since)
+        log = log_from_trace(trace, options.log, wanted)
+        missing = incomplete_text(trace.facts) or ""
+    return log, {"files": list(options.files)}, missing
+
+
+def _from_target(options: _Options) -> tuple[HmLog, dict[str, Any], str]:
+    from vxmon.analysis.hm_log import log_from_entries, type_number
+    from vxmon.errors import InputError
+    from vxmon.link.learning import learn_target
+    from vxmon.link.logs import read_log
+    from vxmon.wire.acquired import LogRequest
+    from vxmon_cli.planning import connected
+
+    with connected(options.target or ("", 0)) as client:
+        view = learn_target(client, names=True)
+        indices = {name: index for index, name in view.partitions.items()}
+        if options.partition is not None and options.partition not in indices:
+            there = ", ".join(sorted(indices))
+            raise InputError(f"{client.name}: no partition '{options.partition}'; there are: {there}")
+        kind = None if options.type is None else type_number(options.log, options.type, view.table)
+        partition = None if options.partition is None else indices[options.partition]
+        # A time cannot be asked for: entries of earlier boots count from their own.
+        count = 0 if options.since is not None else options.newest
+        reading = read_log(client, LogRequest(options.log, count=count, type=kind, partition=partition))
+    entries = reading.entries
+    if options.since is not None:
+        first = round(options.since * view.info.clock_hz)
+        entries = [e for e in entries if e.boot_cycle == reading.boot_cycle and e.time >= first]
+        entries = entries[: options.newest or None]
+    facts = {
+        "target": client.name, "oldest": reading.oldest, "next": reading.next, "missed": reading.missed,
+        "boot_cycle": reading.boot_cycle, "unreadable": reading.unreadable,
+    }  # fmt: skip
+    whole = not reading.missed or (options.newest and len(entries) >= options.newest)
+    missing = "" if whole else f"INCOMPLETE: the log has missed or overwritten {reading.missed} entries"
+    return log_from_entries(options.log, entries, view, reading.boot_cycle), facts, missing
+
+
+def _show(log: HmLog, facts: dict[str, Any], form: str) -> None:
+    from vxmon.report.hm_log import hm_log_blocks, hm_log_csv, hm_log_document
+    from vxmon_cli.render import show, write_text
+
+    if form == "json":
+        write_text(json.dumps(hm_log_document(log, facts), indent=2) + "\n")
+    elif form == "csv":
+        write_text(hm_log_csv(log))
+    else:
+        show(hm_log_blocks(log))

@@ -1,0 +1,224 @@
+# SPDX-License-Identifier: Apache-2.0
+"""``hm-log``: entries of the health monitor's log and of the ED&R log, from a session or from pages of the target.
+
+ED&R kinds are severity | facility, numbered as in Wind River's edrLibCommon.h.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Final
+
+import numpy as np
+
+from vxmon.errors import InputError
+from vxmon.link.selection import TargetView
+from vxmon.trace.columns import Chunk
+from vxmon.trace.facts import Boot
+from vxmon.trace.fields import FieldReader
+from vxmon.trace.ticks import ticks_to_ns
+from vxmon.trace.trace import Trace
+from vxmon.wire.acquired import Log, LogEntry
+from vxmon.wire.events import EventId
+from vxmon.wire.types import EventTable
+
+__all__ = [
+    "FACILITIES",
+    "SEVERITIES",
+    "HmLog",
+    "LogFilter",
+    "LogRow",
+    "log_from_entries",
+    "log_from_trace",
+    "type_number",
+]
+
+SEVERITIES: Final[Mapping[int, str]] = {1: "FATAL", 2: "NONFATAL", 3: "WARNING", 4: "INFO"}
+FACILITIES: Final[Mapping[int, str]] = {
+    0x10: "KERNEL", 0x20: "INTERRUPT", 0x30: "INIT", 0x40: "BOOT", 0x50: "REBOOT", 0x100: "RTP", 0x200: "USER",
+}  # fmt: skip
+_SEVERITY_MASK: Final = 0x00F
+_FACILITY_MASK: Final = 0xFF0
+_EVENTS: Final = {Log.HM: EventId.HM_EVENT, Log.EDR: EventId.EDR_EVENT}
+_FIELDS: Final = {
+    Log.HM: ("code", "level", "subcode", "address", "task", "action", "entry"),
+    Log.EDR: ("kind", "entry", "address", "task", "boot_cycle"),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class LogFilter:
+    """Which entries are wanted: a type (see :func:`type_number`), a partition by name, newest so many, from a time on.
+
+    ``since`` is in seconds of the target's clock; ``newest`` 0: all.
+    """
+
+    type: int | None = None
+    partition: str | None = None
+    newest: int = 0
+    since: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class LogRow:
+    """An entry, its numbers beside its names; a name is "" where it is not known. ``boot`` is 0 when it is not known.
+
+    ``message`` is None where it was not recorded: events do not carry it. ``time`` is in ticks since the entry's boot.
+    """
+
+    log: Log
+    entry: LogEntry
+    time_ns: int | None
+    boot: int = 0
+    code_name: str = ""
+    level_name: str = ""
+    action_name: str = ""
+    severity: str = ""
+    facility: str = ""
+    message: str | None = None
+
+
+@dataclass(slots=True)
+class HmLog:
+    """Entries, newest first. ``recorded`` is False when the session's runs did not record them at all."""
+
+    log: Log
+    rows: list[LogRow] = field(default_factory=list)
+    recorded: bool = True
+
+
+def type_number(log: Log, name: str, table: EventTable) -> int:
+    """Return the number of a type by name or number: an HM code; of ED&R a severity, a facility or both with ``+``.
+
+    Raises:
+        InputError: there is none of that name; the message lists them.
+
+    """
+    if name.isascii() and name.isdigit() and len(name) <= 9:
+        return int(name)
+    if log is Log.HM:
+        known = {text.upper(): number for number, text in _enum(table, "hm_code").items()}
+    else:
+        known = {text: number for names in (SEVERITIES, FACILITIES) for number, text in names.items()}
+    parts = [name.upper()] if log is Log.HM else name.upper().split("+")
+    for part in parts:
+        if part not in known:
+            raise InputError(f"'{name}' is no type of the log; there are: {', '.join(sorted(known))}")
+    return sum({known[part] for part in parts})
+
+
+def _enum(table: EventTable, name: str) -> Mapping[int, str]:
+    return next((enum.values for enum in table.enums if enum.name == name), {})
+
+
+def _is_type(log: Log, entry: LogEntry, wanted: int | None) -> bool:
+    if wanted is None:
+        return True
+    if log is Log.HM:
+        return entry.code == wanted
+    return all(not wanted & mask or entry.kind & mask == wanted & mask for mask in (_SEVERITY_MASK, _FACILITY_MASK))
+
+
+def _row(log: Log, entry: LogEntry, table: EventTable, hz: int, boot: int, *, message: bool) -> LogRow:
+    hm = log is Log.HM
+    return LogRow(
+        log=log,
+        entry=entry,
+        time_ns=ticks_to_ns(entry.time, hz) if hz else None,
+        boot=boot,
+        code_name=_enum(table, "hm_code").get(entry.code, "") if hm else "",
+        level_name=_enum(table, "hm_level").get(entry.level, "") if hm else "",
+        action_name=_enum(table, "hm_action").get(entry.action, "") if hm else "",
+        severity="" if hm else SEVERITIES.get(entry.kind & _SEVERITY_MASK, ""),
+        facility="" if hm else FACILITIES.get(entry.kind & _FACILITY_MASK, ""),
+        message=entry.message if message else None,
+    )
+
+
+# ------------------------------------------------------------------ from the target
+
+
+def log_from_entries(log: Log, entries: Iterable[LogEntry], view: TargetView, boot_cycle: int) -> HmLog:
+    """Make rows of entries as the target gave them, newest first.
+
+    Entries of this boot (``boot_cycle``) that do not bring names get them from the object table.
+    """
+    named = (_with_names(entry, view) if entry.boot_cycle == boot_cycle else entry for entry in entries)
+    return HmLog(log, [_row(log, entry, view.table, view.info.clock_hz, 0, message=True) for entry in named])
+
+
+def _with_names(entry: LogEntry, view: TargetView) -> LogEntry:
+    return replace(
+        entry,
+        partition_name=entry.partition_name or view.partitions.get(entry.partition, ""),
+        task_name=entry.task_name or view.tasks.get(entry.task, ""),
+    )
+
+
+# ------------------------------------------------------------------ from a session
+
+
+def log_from_trace(trace: Trace, log: Log, wanted: LogFilter) -> HmLog:
+    """Collect the entries whose events are in a session.
+
+    Raises:
+        InputError: the session has no partition of the wanted name.
+
+    """
+    found: list[LogRow] = []
+    for chunk in trace.chunks():
+        found += _rows_of(chunk, log, wanted)
+        if wanted.newest:
+            found = found[-wanted.newest :]
+    if wanted.partition is not None:
+        _check_partition(trace, wanted.partition)
+    configs = [run.config for boot in trace.facts.boots for run in boot.runs.values()]
+    recorded = any(config is None or _EVENTS[log] in config.events for config in configs) or not configs
+    return HmLog(log, found[::-1], recorded or bool(found))
+
+
+def _check_partition(trace: Trace, name: str) -> None:
+    known = {text for boot in trace.facts.boots for text in boot.names.named("partition").values()}
+    if name not in known:
+        raise InputError(f"the session has no partition '{name}'; there are: {', '.join(sorted(known)) or 'none'}")
+
+
+def _rows_of(chunk: Chunk, log: Log, wanted: LogFilter) -> list[LogRow]:
+    columns, boot, event = chunk.columns, chunk.boot, _EVENTS[log]
+    reader = FieldReader(boot.table)
+    which = reader.having(columns, event, _FIELDS[log])
+    if wanted.since is not None and boot.clock_hz:
+        which = which[columns.time[which] >= round(wanted.since * boot.clock_hz)]
+    if not len(which):
+        return []
+    values = {name: reader.values(columns, event, name, which).tolist() for name in _FIELDS[log]}
+    times, partitions = columns.time[which].tolist(), columns.arg[which].astype(np.int64).tolist()
+    entries = [
+        _entry(boot, time, partition, {name: numbers[i] for name, numbers in values.items()})
+        for i, (time, partition) in enumerate(zip(times, partitions, strict=True))
+    ]
+    return [
+        _row(log, entry, boot.table, boot.clock_hz, boot.id, message=False)
+        for entry in entries
+        if _is_type(log, entry, wanted.type) and wanted.partition in (None, entry.partition_name)
+    ]
+
+
+def _entry(boot: Boot, time: int, partition: int, values: Mapping[str, int]) -> LogEntry:
+    task = values["task"]
+    return LogEntry(
+        number=values["entry"],
+        time=time,
+        boot_cycle=values.get("boot_cycle", 0),
+        kind=values.get("kind", 0),
+        code=values.get("code", 0),
+        level=values.get("level", 0),
+        subcode=values.get("subcode", 0),
+        address=values["address"],
+        action=values.get("action", 0),
+        partition=partition,
+        task=task,
+        partition_name=boot.names.named("partition").get(partition, ""),
+        task_name=boot.names.named("task").get(task, ""),
+    )

@@ -1,0 +1,142 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The HM and ED&R logs: a document for machines, CSV, and report blocks. Numbers stand beside their names."""
+
+from __future__ import annotations
+
+import csv
+import io
+from typing import Any, Final
+
+from vxmon import __version__
+from vxmon.analysis.hm_log import HmLog, LogRow
+from vxmon.report.blocks import Block, Table, Text
+from vxmon.wire.acquired import Log, LogEntry
+from vxmon.wire.types import NOT_KNOWN
+
+__all__ = ["DOCUMENT_VERSION", "hm_log_blocks", "hm_log_csv", "hm_log_document"]
+
+DOCUMENT_VERSION: Final = 1
+
+_NO_ENTRY: Final = LogEntry(0, 0)
+
+Json = dict[str, Any]
+
+
+def hm_log_document(log: HmLog, facts: Json) -> Json:
+    """Entries as a JSON document; ``facts`` say where they come from."""
+    return {
+        "version": DOCUMENT_VERSION,
+        "vxmon": __version__,
+        "log": log.log.name.lower(),
+        **facts,
+        "recorded": log.recorded,
+        "entries": [_plain(row) for row in log.rows],
+    }
+
+
+def _plain(row: LogRow) -> Json:
+    entry = row.entry
+    common = {
+        "entry": entry.number,
+        "boot": f"0x{row.boot:08x}" if row.boot else None,
+        "boot_cycle": entry.boot_cycle or None,
+        "time_ticks": entry.time,
+        "time_ns": row.time_ns,
+        "partition": None if entry.partition == NOT_KNOWN else entry.partition,
+        "partition_name": entry.partition_name or None,
+        "task": None if entry.task == NOT_KNOWN else entry.task,
+        "task_name": entry.task_name or None,
+        "address": f"0x{entry.address:08x}",
+        "message": row.message,
+    }
+    if row.log is Log.HM:
+        return common | {
+            "code": entry.code,
+            "code_name": row.code_name or None,
+            "level": entry.level,
+            "level_name": row.level_name or None,
+            "subcode": entry.subcode,
+            "action": entry.action,
+            "action_name": row.action_name or None,
+        }
+    return common | {
+        "kind": f"0x{entry.kind:x}",
+        "severity": row.severity or None,
+        "facility": row.facility or None,
+    }
+
+
+def hm_log_csv(log: HmLog) -> str:
+    """Entries as CSV with a line of names; empty: not known or not recorded."""
+    out = io.StringIO()
+    empty = _plain(LogRow(log.log, _NO_ENTRY, None))
+    writer = csv.DictWriter(out, list(empty), lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(_plain(row) for row in log.rows)
+    return out.getvalue()
+
+
+def hm_log_blocks(log: HmLog) -> list[Block]:
+    """Entries as a table, newest first."""
+    if not log.rows:
+        return [Text(("no entries" if log.recorded else "not recorded: the runs left this event out",))]
+    if log.log is Log.HM:
+        columns = (
+            ">entry",
+            ">time s",
+            "code",
+            "level",
+            ">subcode",
+            "partition",
+            "process",
+            "address",
+            "action",
+            "message",
+        )
+        return [Table("HM log, newest first", columns, [_hm_cells(row) for row in log.rows])]
+    columns = (
+        ">entry",
+        ">cycle",
+        ">time s",
+        "severity",
+        "facility",
+        "kind",
+        "partition",
+        "process",
+        "address",
+        "message",
+    )
+    return [Table("ED&R log, newest first", columns, [_edr_cells(row) for row in log.rows])]
+
+
+def _seconds(row: LogRow) -> str:
+    if row.time_ns is None:
+        return f"{row.entry.time} ticks"
+    seconds, rest = divmod(row.time_ns, 1_000_000_000)
+    return f"{seconds}.{rest:09d}"
+
+
+def _named(number: int, name: str) -> str:
+    return f"{name} ({number})" if name else str(number)
+
+
+def _owner(number: int, name: str) -> str:
+    return "-" if number == NOT_KNOWN else _named(number, name)
+
+
+def _hm_cells(row: LogRow) -> tuple[str, ...]:
+    entry = row.entry
+    return (
+        f"{entry.number}", _seconds(row), _named(entry.code, row.code_name), _named(entry.level, row.level_name),
+        f"{entry.subcode}", _owner(entry.partition, entry.partition_name), _owner(entry.task, entry.task_name),
+        f"0x{entry.address:08x}", _named(entry.action, row.action_name), row.message or "",
+    )  # fmt: skip
+
+
+def _edr_cells(row: LogRow) -> tuple[str, ...]:
+    entry = row.entry
+    return (
+        f"{entry.number}", f"{entry.boot_cycle}", _seconds(row), row.severity, row.facility, f"0x{entry.kind:x}",
+        _owner(entry.partition, entry.partition_name), _owner(entry.task, entry.task_name),
+        f"0x{entry.address:08x}", row.message or "",
+    )  # fmt: skip
