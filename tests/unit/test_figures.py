@@ -132,7 +132,10 @@ def test_an_observation_without_bound_leaves_the_upper_end_open() -> None:
     made.add(np.array([5, 7]))
     made.add_extra(1, 0, None)
     assert made.most() == Figure(7, 7, None, 2)
-    assert made.least() == Figure(5, 0, None, 2)
+    # It may have been smaller than the known ones, but cannot have made the minimum larger.
+    assert made.least() == Figure(5, 0, 5, 2)
+    assert made.percentile(300, high_is_bad=True) == Figure(5, 0, 5, 2)
+    assert made.percentile(990, high_is_bad=True) == Figure(7, 7, None, 2)
 
 
 def test_nothing_unknown_has_width_0() -> None:

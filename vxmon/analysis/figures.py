@@ -366,17 +366,18 @@ class Range:
         """The mean, rounded down."""
         low, high = self.ends()
         most = high.mean if high.mean is None or self.certain else high.mean + 1
-        return self._figure(self.sure.mean, low.mean, most)
+        return self._figure(self.sure.mean, low.mean, None if self.unbounded else most)
 
     def least(self) -> Figure:
-        """The minimum."""
+        """The minimum; observations that may have been cannot make it larger."""
         low, high = self.ends()
-        return self._figure(_value(self.sure.least), _value(low.least), _value(high.least))
+        most = None if self.unbounded and not self.n else _value(high.least)
+        return self._figure(_value(self.sure.least), _value(low.least), most)
 
     def most(self) -> Figure:
         """The maximum."""
         low, high = self.ends()
-        return self._figure(_value(self.sure.most), _value(low.most), _value(high.most))
+        return self._figure(_value(self.sure.most), _value(low.most), None if self.unbounded else _value(high.most))
 
     def percentile(self, thousandths: int, *, high_is_bad: bool) -> Figure:
         """A percentile; ``value`` is the pessimistic edge where it is estimated from a histogram."""
@@ -384,7 +385,10 @@ class Range:
         known, lower, upper = (statistic.percentile(thousandths) for statistic in (self.sure, low, high))
         status = MEASURED if low.exact and high.exact else ESTIMATED
         value = None if known is None else known[1 if high_is_bad else 0]
-        return self._figure(value, None if lower is None else lower[0], None if upper is None else upper[1], status)
+        # The upper bound is one of the certain observations as long as its rank is not among the extra ones.
+        rank = -(-thousandths * (self.n + self.extra) // 1000)
+        most = None if upper is None or (self.unbounded and rank > self.n) else upper[1]
+        return self._figure(value, None if lower is None else lower[0], most, status)
 
     def worst(self, *, high_is_bad: bool) -> Extreme | None:
         """The known observation at the bad end; of those in doubt the bound at that end counts."""
@@ -393,11 +397,11 @@ class Range:
 
     def _figure(self, value: int | None, lo: int | None, hi: int | None, status: Status = MEASURED) -> Figure:
         """What is known, moved between the bounds where they say that the unknown observations change it."""
-        if lo is None or hi is None:
+        if lo is None:
             return Figure(None, None, None, 0)
         if value is not None:
-            value = max(lo, value if self.unbounded else min(value, hi))
-        return Figure(value, lo, None if self.unbounded else hi, self.n, status)
+            value = max(lo, value if hi is None else min(value, hi))
+        return Figure(value, lo, hi, self.n, status)
 
 
 def _value(extreme: Extreme | None) -> int | None:

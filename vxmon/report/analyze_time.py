@@ -478,7 +478,8 @@ def _task_table(boot: BootTime, tasks: list[TaskTime]) -> Table:
     rows = []
     for t in tasks:
         e = t.execution
-        times = [micros(figure, hz) for figure in (e.least, e.mean, e.p95, e.p99, e.most)]
+        # The idle process has no activations; what a loss may hide of them would be noise.
+        times = [NOTHING if t.idle else micros(figure, hz) for figure in (e.least, e.mean, e.p95, e.p99, e.most)]
         name = task_name(boot, t.index) + (" (idle)" if t.idle else "")
         counts = (plain(t.dispatches), plain(t.preemptions), plain(t.activations))
         where = _where(e.worst, hz).replace("frame", "activation")
