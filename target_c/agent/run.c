@@ -178,8 +178,10 @@ static void take_buffers(struct vxm_run_config *config)
 {
     const struct vxm_run_config *run = &vxm_agent.start;
     config->unit_slots = config->unit_slots != 0 ? config->unit_slots : run->unit_slots;
+    if (config->units == 0 && config->max_units == 0) {
+        config->max_units = run->max_units;
+    }
     config->units = config->units != 0 ? config->units : run->units;
-    config->max_units = config->max_units != 0 ? config->max_units : run->max_units;
     config->datagram_bytes = config->datagram_bytes != 0 ? config->datagram_bytes : run->datagram_bytes;
 }
 
