@@ -55,6 +55,28 @@ class _Waiting:
 
 
 @dataclass(slots=True)
+class _Gap:
+    """Blocks that were given up, and the records that can be in them. ``before``: those before the attach."""
+
+    first: int
+    end: int
+    first_index: int
+    end_index: int
+    before: bool = False
+
+    def holds(self, block: _Waiting) -> bool:
+        """True for a block of the gap, as far as its numbers can be true."""
+        inside = self.first <= block.sequence < self.end
+        return inside and self.first_index <= block.begin and block.end <= self.end_index
+
+    def without(self, block: _Waiting) -> list[_Gap]:
+        """What is left of the gap when a block of it came."""
+        lower = _Gap(self.first, block.sequence, self.first_index, block.begin, self.before)
+        upper = _Gap(block.sequence + 1, self.end, block.end, self.end_index)
+        return [gap for gap in (lower, upper) if gap.first < gap.end]
+
+
+@dataclass(slots=True)
 class _Source:
     """One stream of a run: what waits, how far it is, and its figures so far."""
 
@@ -62,7 +84,7 @@ class _Source:
     figures: Stream
     next: int | None = None
     waiting: dict[int, _Waiting] = field(default_factory=dict)
-    gaps: list[tuple[int, int]] = field(default_factory=list)
+    gaps: list[_Gap] = field(default_factory=list)
     last: _Waiting | None = None
     complete_to: int = -1
 
@@ -78,18 +100,42 @@ class _Source:
 
     def skip(self) -> None:
         """Give up the blocks before the oldest that waits."""
-        first = min(self.waiting)
-        if self.next is not None and first > self.next:
-            self.gaps.append((self.next, first))
-            del self.gaps[:-_MOST_GAPS]
-        self.next = first
+        self.next = min(self.waiting)
 
-    def fill_gap(self, sequence: int) -> bool:
-        """True when a block was given up; it then is no more."""
-        for number, (begin, end) in enumerate(self.gaps):
-            if begin <= sequence < end:
-                self.gaps[number : number + 1] = [(begin, sequence), (sequence + 1, end)]
-                self.gaps = [gap for gap in self.gaps if gap[0] < gap[1]]
+    def note_gap(self, block: _Waiting) -> None:
+        """Keep in mind what is missing between the last block and this one."""
+        if self.last is not None:
+            gap = _Gap(self.last.sequence + 1, block.sequence, self.last.end, block.begin)
+        else:
+            attach = self.figures.before_attach
+            gap = _Gap(0, block.sequence, 0, block.begin, before=not self.run.seen_from_start)
+            if gap.before and attach < block.begin:
+                gap.before = False
+        if gap.first < gap.end:
+            self.gaps.append(gap)
+            del self.gaps[:-_MOST_GAPS]
+
+    def fill_gap(self, block: _Waiting) -> bool:
+        """True when a block that was given up came after all; its records are lost no more."""
+        figures, count = self.figures, block.end - block.begin
+        for number, gap in enumerate(self.gaps):
+            if not gap.holds(block):
+                continue
+            if gap.before:
+                figures.lost["link"] += figures.before_attach - block.end
+                figures.before_attach = block.begin
+            elif not self._find_again(count):
+                return False
+            self.gaps[number : number + 1] = gap.without(block)
+            figures.delivered += count
+            figures.blocks += 1
+            return True
+        return False
+
+    def _find_again(self, count: int) -> bool:
+        for cause in ("link", "corrupt", "truncated"):
+            if self.figures.lost[cause] >= count:
+                self.figures.lost[cause] -= count
                 return True
         return False
 
@@ -130,6 +176,7 @@ class LiveTrace(Trace):
         self._scanner = Scanner()
         self._window = window
         self._now = 0
+        self._repeated = 0
         self._states: dict[int, _BootState] = {}
         self._suspects = np.zeros(0, SUSPECT)
         self.facts: Facts = self._scanner.facts
@@ -205,14 +252,9 @@ class LiveTrace(Trace):
 
     def _late(self, state: _BootState, source: _Source, block: _Waiting) -> Iterator[Chunk]:
         """A block that was given up before it came, or one that came before."""
-        if not source.fill_gap(block.sequence):
+        if not source.fill_gap(block):
             self.facts.counters.duplicates += 1
             return
-        count = block.end - block.begin
-        source.figures.delivered += count
-        source.figures.blocks += 1
-        cause = "link" if source.figures.lost["link"] >= count else "corrupt"
-        source.figures.lost[cause] -= count
         columns = decode_blocks(block.row, block.starts, block.slots, state.boot.byte_order == "big")
         yield self._chunk(state, columns)
 
@@ -234,6 +276,10 @@ class LiveTrace(Trace):
             if source.next is None and source.waiting and len(source.waiting) >= min(self._window, 8):
                 source.next = min(source.waiting)
             for block in source.ready():
+                if source.last is not None and block.begin < source.last.end:
+                    self.facts.counters.corrupt_blocks += 1
+                    self._repeated += 1
+                    continue
                 self._account(state, source, block)
                 state.staged.append(block)
 
@@ -244,19 +290,22 @@ class LiveTrace(Trace):
         figures.blocks += 1
         figures.first_time = block.first_time if figures.first_time is None else figures.first_time
         figures.last_time = block.last_time
-        source.last = block
         if last is None or last.end != block.begin or last.lost != block.lost:
-            self._account_gap(state, source, last, block)
+            self._account_gap(state, source, block)
+        if last is None or last.sequence + 1 != block.sequence:
+            source.note_gap(block)
+        source.last = block
 
-    def _account_gap(self, state: _BootState, source: _Source, last: _Waiting | None, block: _Waiting) -> None:
-        figures = source.figures
+    def _account_gap(self, state: _BootState, source: _Source, block: _Waiting) -> None:
+        figures, last = source.figures, source.last
         if last is None:
             loss = account(figures.stream, block.row, self._suspects[:0], source.run)
             figures.before_attach = loss.stream.before_attach
             losses = loss.losses[loss.gap == 0]
         else:
             both = np.concatenate([last.row, block.row])
-            losses = account(figures.stream, both, self._between(state.boot, both), Run(state.run)).losses
+            loss = account(figures.stream, both, self._between(state.boot, both), Run(state.run))
+            losses = loss.losses[loss.gap == 1]
         for name in CAUSES:
             figures.lost[name] += int(losses[name].sum())
         if len(losses):
@@ -379,6 +428,8 @@ class LiveTrace(Trace):
         self.facts.problems += filter(None, (choose_table(self._scanner, boot) for boot in self.facts.boots))
         note_counters(self._scanner)
         self.facts.complete = True
+        if self._repeated:
+            self.facts.problems.append(f"{self._repeated} blocks repeat indices of others; not used")
         if self.facts.late:
             self.facts.problems.append(f"{self.facts.late} records came too late to be shown in order")
 

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Final
+from typing import Final, TypeVar
 
 from vxmon.wire.types import (
     EventTable,
@@ -20,6 +20,8 @@ __all__ = ["LOSS_ID", "LOSS_NAME", "NO_TABLE", "Names"]
 # Where records are missing, columns hold a row of this id, which no event of a target can have.
 LOSS_ID: Final = 1024
 LOSS_NAME: Final = "LOSS"
+
+E = TypeVar("E")
 
 NO_TABLE: Final = EventTable("", 0, (), ())
 
@@ -42,27 +44,25 @@ class Names:
     _versions: dict[tuple[str, int], int] = field(default_factory=dict)
 
     def merge(self, part: ObjectTable) -> None:
-        """Take a part of an object table. ``revision`` counts these."""
-        self.revision += 1
+        """Take a part of an object table. ``revision`` grows when it says something new."""
         self.version = max(self.version, part.version)
         for schedule in part.schedules:
-            if self._newer("schedule", schedule.id, part.version):
-                self.schedules[schedule.id] = schedule
+            self._put(self.schedules, "schedule", schedule.id, schedule, part.version)
         for partition in part.partitions:
-            if self._newer("partition", partition.index, part.version):
-                self.partitions[partition.index] = partition
+            self._put(self.partitions, "partition", partition.index, partition, part.version)
         for task in part.tasks:
-            if self._newer("task", task.index, part.version):
-                self.tasks[task.index] = task
+            self._put(self.tasks, "task", task.index, task, part.version)
         for entry in part.objects:
-            if self._newer("object", entry.index, part.version):
-                self.objects[entry.index] = entry
+            self._put(self.objects, "object", entry.index, entry, part.version)
+        self.revision = max(self.revision, 1)
 
-    def _newer(self, kind: str, index: int, version: int) -> bool:
+    def _put(self, entries: dict[int, E], kind: str, index: int, entry: E, version: int) -> None:
         if version < self._versions.get((kind, index), 0):
-            return False
+            return
         self._versions[kind, index] = version
-        return True
+        if entries.get(index) != entry:
+            entries[index] = entry
+            self.revision += 1
 
     def named(self, kind: str) -> dict[int, str]:
         """Names of the indices of a kind of field: "partition", "task" or "object"; empty for others."""

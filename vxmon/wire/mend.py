@@ -48,6 +48,8 @@ def mend_block(datagram: bytes, boots: Iterable[int] = ()) -> BlockScan | None:
 def _guesses(datagram: bytes, boots: Iterable[int]) -> Iterator[bytearray]:
     """Datagrams whose CRC is right."""
     covered = int.from_bytes(datagram[22:24], "big")
+    if covered <= len(datagram) - HEADER_BYTES and not _syndrome(datagram, covered):
+        return  # as it was sent; what is wrong with it was wrong from the start
     if covered <= min(len(datagram) - HEADER_BYTES, _MOST_COVERED):
         yield from _one_byte(datagram, covered)
     for length in range(_LEAST_COVERED, min(_MOST_COVERED, len(datagram) - HEADER_BYTES)):
