@@ -2,8 +2,8 @@
 """``python -m target_c.partitions.configure module.xml -o FOLDER``: the module's configuration as C and assembler.
 
 Reads a module configuration with vxmon's own reader, checks it against what the demo kernel can do, and writes
-``config.c`` (partitions, schedules and ports, times in integer nanoseconds) and ``images.S`` (the partitions' ELF files as
-read-only data). A partition's ELF file is named after its application, in small letters: NAV is ``nav.elf``.
+``config.c`` (partitions, schedules, ports and health monitor tables; times in integer nanoseconds) and ``images.S``
+(the partitions' ELF files as read-only data). A partition's ELF file is named after its application, in small letters: NAV is ``nav.elf``.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ import re
 import sys
 from pathlib import Path
 
+from target_c.partitions.health import log_entries, module_rows, partition_row
 from target_c.partitions.ports import ports_source
 from vxmon.config.model import ModuleConfig, PartitionConfig, ScheduleConfig
 from vxmon.config.module import load_module
@@ -76,9 +77,9 @@ def _check_schedule(schedule: ScheduleConfig) -> None:
         raise InputError(f"{where} has less than {SPARE_SHARE} % of SPARE time, which the monitor needs")
 
 
-def _partition_line(index: int, partition: PartitionConfig) -> str:
+def _partition_line(index: int, partition: PartitionConfig, actions: str) -> str:
     numbers = f"{partition.id}, {partition.required_memory:#x}"
-    return f'    {{"{partition.name}", {numbers}, image_{index}, image_{index}_end}},\n'
+    return f'    {{"{partition.name}", {numbers}, image_{index}, image_{index}_end, {actions}}},\n'
 
 
 def _windows(schedule: ScheduleConfig, numbers: dict[str, int]) -> str:
@@ -101,7 +102,7 @@ def config_source(module: ModuleConfig) -> str:
     ports, port_count = ports_source(module)
     numbers = {partition.name: number for number, partition in enumerate(module.partitions, start=1)}
     images = [f"extern const uint8_t image_{i}[], image_{i}_end[];\n" for i in range(len(module.partitions))]
-    partitions = [_partition_line(i, p) for i, p in enumerate(module.partitions)]
+    partitions = [_partition_line(i, p, partition_row(module, p)) for i, p in enumerate(module.partitions)]
     return "".join([
         _HEAD,
         '#include "kernel/config.h"\n\n',
@@ -116,7 +117,8 @@ def config_source(module: ModuleConfig) -> str:
         ports,
         "const struct module_config module_config = {\n",
         f'    "{module.name}", {module.id or 0}, {len(partitions)}, partitions, ',
-        f"{len(module.schedules)}, schedules, {port_count}, {'ports' if port_count else '0'},\n}};\n",
+        f"{len(module.schedules)}, schedules, {port_count}, {'ports' if port_count else '0'},\n",
+        f"{module_rows(module)}    {log_entries(module)},\n}};\n",
     ])  # fmt: skip
 
 

@@ -8,17 +8,17 @@ those of proto/events.toml.
 from __future__ import annotations
 
 from collections import defaultdict
-from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
 
 import pytest
 
-from tests.support.qemu import NO_INPUT, STATIC_PEER, Run, pcap_frames, run
-from tests.support.records import Record, record_list
+from tests.support.qemu import NO_INPUT, STATIC_PEER, pcap_frames, run
+from tests.support.recorded import Recording, record
+from tests.support.records import record_list
 from vxmon.wire.block import decode_block
 from vxmon.wire.datagram import decode_datagram
-from vxmon.wire.types import Block, Channel
+from vxmon.wire.types import Channel
 
 MAJOR_FRAME, WINDOW, PARTITION_SWITCH, PARTITION_MODE, TASK_SWITCH = 32, 33, 34, 36, 64
 RELEASE, COMPLETE, DEADLINE, TASK_CREATE, INT_ENTR, INT_EXIT, EXCEPTION = 65, 66, 67, 68, 96, 97, 98
@@ -33,25 +33,6 @@ WINDOWS = [
     (3, 2000), (1, 2500), (4, 1000), (0, 500), (2, 1500), (2, 1500), (0, 500), (5, 500),
     (3, 2000), (1, 2500), (4, 1000), (0, 500), (2, 2500), (0, 500), (5, 1000),
 ]  # fmt: skip
-
-
-@dataclass(frozen=True)
-class Recording:
-    done: Run
-    blocks: list[Block]
-    records: list[Record]
-
-    def of(self, *events: int) -> list[Record]:
-        return [record for record in self.records if record[0] in events]
-
-
-def record(folder: Path, name: str, parameters: str) -> Recording:
-    dump = folder / f"{name}.pcap"
-    done = run(f"trace-{name}", f"run={FRAMES}f {parameters} {STATIC_PEER}", *NO_INPUT(dump))
-    assert done.status == 0
-    datagrams = [decode_datagram(frame[42:]) for frame in pcap_frames(dump.read_bytes())]
-    blocks = [decode_block(datagram) for datagram in datagrams if datagram.header.channel == Channel.BLOCK]
-    return Recording(done, blocks, [item for block in blocks for item in record_list(block)])
 
 
 @pytest.fixture(scope="module")
@@ -179,13 +160,6 @@ def test_missed_deadlines_are_recorded_once_each(tmp_path: Path) -> None:
     overload = record(tmp_path, "overload", "scenario=overload")
     missed = [(task, data[3]) for _, task, data, _ in overload.of(DEADLINE) if data[2] == 1]
     assert len(missed) == len(set(missed)) == sum(int(t["misses"]) for t in overload.done.books("task")) > 0
-
-
-def test_a_fault_is_an_exception_and_a_mode_change(tmp_path: Path) -> None:
-    faults = record(tmp_path, "faults", "scenario=faults")
-    # IVOR numbers of the E500MCRM: 2 data storage, 6 program, 13 data TLB miss.
-    assert sorted((vector, data[4] >> 16) for _, vector, data, _ in faults.of(EXCEPTION)) == [(2, 5), (6, 4), (13, 2)]
-    assert sorted(partition for _, partition, data, _ in faults.of(PARTITION_MODE) if data[0] >> 16 == 0) == [2, 4, 5]
 
 
 def test_only_the_chosen_events_are_recorded(tmp_path: Path) -> None:

@@ -22,8 +22,8 @@ FLIGHT_WORK = {"flight_control": 62, "flight_monitor": 10, "flight_guidance": 85
 def test_time_agrees_with_the_kernels_own_books(scenario: str, tmp_path: Path) -> None:
     found = list(compare(record_truth(scenario, tmp_path)))
     assert [c for c in found if not c.agrees] == []
-    # 27 tasks of six partitions: five figures a task, two a partition.
-    assert len(found) == 27 * 5 + 6 * 2
+    # 30 tasks of six partitions: five figures a task, two a partition.
+    assert len(found) == 30 * 5 + 6 * 2
 
 
 def test_overload_shows_in_the_margin_of_its_partition(tmp_path: Path) -> None:

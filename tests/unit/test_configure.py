@@ -65,11 +65,11 @@ def test_windows_have_exact_running_offsets(tmp_path: Path) -> None:
 
 def test_partitions_keep_their_order_ids_and_memory(tmp_path: Path) -> None:
     text = source(tmp_path)
-    assert re.findall(r'\{"(\w+)", (\d+), (\w+), (\w+), \w+\}', text) == [
+    assert re.findall(r'\{"(\w+)", (\d+), (\w+), (\w+), \w+, ', text) == [
         ("A", "7", "0x100000", "image_0"),
         ("B", "9", "0x200000", "image_1"),
     ]
-    assert '"m", 3, 2, partitions, 1, schedules,' in text
+    assert '"m", 3, 2, partitions, 1, schedules, 0, 0,' in text
 
 
 def test_each_image_is_the_elf_file_of_the_application(tmp_path: Path) -> None:

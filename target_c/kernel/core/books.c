@@ -44,10 +44,11 @@ static void print_memory(const struct partition *partition)
 
 static void print_partition(const struct partition *partition)
 {
-    print("book partition name=%s index=%u mode=%u ticks=%llu switches=%u calls=%u faults=%u user_events=%u "
-          "refused=%u\n",
-          partition->name, partition->index, partition->mode, partition->ticks, partition->switches, partition->calls,
-          partition->faults, partition->user_events, partition->refused);
+    print(
+        "book partition name=%s index=%u mode=%u ticks=%llu switches=%u calls=%u faults=%u restarts=%u user_events=%u "
+        "refused=%u\n",
+        partition->name, partition->index, partition->mode, partition->ticks, partition->switches, partition->calls,
+        partition->faults, partition->restarts, partition->user_events, partition->refused);
     print_memory(partition);
     objects_print(partition);
     for (unsigned i = 0; i < partition->process_count; i++) {

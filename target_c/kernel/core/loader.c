@@ -10,7 +10,6 @@
 
 #define MAX_HEADERS 8u
 #define PAGE_BYTES 4096u
-#define LAYOUT_BYTES (PARTITION_STACKS - PARTITION_TEXT + MAX_PROCESSES * STACK_SPACING)
 #define STACK_FILL 0xEE
 
 enum { ELF_EXECUTABLE = 2, ELF_POWERPC = 20, SEGMENT_LOAD = 1 };
@@ -74,53 +73,83 @@ static void load_segment(const struct partition *partition, const struct segment
 
 static void allocate(struct partition *partition)
 {
-    const uint32_t bytes = (partition->config->memory_bytes + LAYOUT_BYTES - 1u) / LAYOUT_BYTES * LAYOUT_BYTES;
+    const uint32_t bytes = (partition->config->memory_bytes + PARTITION_LAYOUT_BYTES - 1u) / PARTITION_LAYOUT_BYTES *
+                           PARTITION_LAYOUT_BYTES;
 
     if (bytes == 0u || bytes > BOARD_PARTITION_MEMORY_BYTES - memory_used) {
         panic("partition %s: no room for %u bytes", partition->name, partition->config->memory_bytes);
     }
     partition->physical = BOARD_PARTITION_MEMORY + memory_used;
     memory_used += bytes;
-    const uint32_t stacks = partition->physical + (PARTITION_STACKS - PARTITION_TEXT);
-    memset((void *)(uintptr_t)stacks, STACK_FILL, MAX_PROCESSES * STACK_SPACING);
+}
+
+/* The part of each stack that may be mapped gets the pattern by which its use is seen. */
+static void fill_stacks(const struct partition *partition)
+{
+    for (uint32_t number = 0; number < MAX_PROCESSES; number++) {
+        const uint32_t bottom = PARTITION_STACKS + (number + 1u) * STACK_SPACING - STACK_MAX_BYTES;
+        memset(partition_memory(partition, bottom), STACK_FILL, STACK_MAX_BYTES);
+    }
+}
+
+bool partition_map_stack(const struct partition *partition, uint32_t number, uint32_t bytes)
+{
+    const uint32_t address = PARTITION_STACKS + (number + 1u) * STACK_SPACING - bytes;
+
+    return arch_map((uint8_t)partition->index, address, partition->physical + (address - PARTITION_TEXT), bytes,
+                    ARCH_READ_WRITE);
 }
 
 static void map(const struct partition *partition)
 {
     const uint8_t space = (uint8_t)partition->index;
     const uint32_t base = partition->physical;
-    const uint32_t first_stack = STACK_SPACING - STACK_MAX_BYTES;
 
     if (!arch_map(space, PARTITION_TEXT, base, PARTITION_SEGMENT_BYTES, ARCH_EXECUTE) ||
         !arch_map(space, PARTITION_DATA, base + (PARTITION_DATA - PARTITION_TEXT), PARTITION_SEGMENT_BYTES,
                   ARCH_READ_WRITE) ||
-        !arch_map(space, PARTITION_STACKS + first_stack, base + (PARTITION_STACKS - PARTITION_TEXT) + first_stack,
-                  STACK_MAX_BYTES, ARCH_READ_WRITE) ||
+        !partition_map_stack(partition, 0, STACK_MAX_BYTES) ||
         !arch_map(space, PARTITION_SHARED_PAGE, (uint32_t)(uintptr_t)shared_page, PAGE_BYTES, ARCH_READ)) {
         panic("partition %s: the processor has no memory entry left", partition->name);
     }
 }
 
-uint32_t partition_load(struct partition *partition)
+static const struct elf_header *header_of(const struct partition *partition)
 {
-    const struct elf_header *header = (const struct elf_header *)(const void *)partition->config->image;
-    const uint32_t size = (uint32_t)(partition->config->image_end - partition->config->image);
+    return (const struct elf_header *)(const void *)partition->config->image;
+}
 
-    check_header(partition, header, size);
-    allocate(partition);
+uint32_t partition_reload(struct partition *partition)
+{
+    const struct elf_header *header = header_of(partition);
+    const uint32_t size = (uint32_t)(partition->config->image_end - partition->config->image);
     const struct segment_header *segment =
         (const struct segment_header *)(const void *)(partition->config->image + header->header_offset);
+
     for (unsigned i = 0; i < header->segment_count; i++) {
         if (segment[i].type == SEGMENT_LOAD) {
             load_segment(partition, &segment[i], size);
         }
     }
+    if (partition->mode == MODE_COLD_START) {
+        memset(partition_memory(partition, PARTITION_HEAP), 0, HEAP_BYTES);
+    }
+    fill_stacks(partition);
+    return header->entry;
+}
+
+uint32_t partition_load(struct partition *partition)
+{
+    const struct elf_header *header = header_of(partition);
+
+    check_header(partition, header, (uint32_t)(partition->config->image_end - partition->config->image));
     if (!inside(header->entry, 4, PARTITION_TEXT, PARTITION_SEGMENT_BYTES)) {
         refuse(partition, "begins outside its text");
     }
+    allocate(partition);
     map(partition);
     heap_reset(&partition->heap, PARTITION_HEAP);
-    return header->entry;
+    return partition_reload(partition);
 }
 
 static bool owns_stack(const struct partition *partition, uint32_t address, uint32_t bytes)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "kernel/board.h"
 #include "kernel/library.h"
+#include "kernel/log.h"
 #include "kernel/monitor.h"
 #include "kernel/net.h"
 #include "kernel/parameters.h"
@@ -35,9 +36,11 @@ void kernel_main(const void *device_tree)
         arch_set_time(clock);
     }
     print("kernel: module %s on %s, clock %u Hz at %llu\n", module_config.name, board_name, clock_hz(), arch_time());
+    log_init();
     scenario_init();
     begin_network();
     monitor_init();
+    log_edr(EDR_INFO | EDR_BOOT, 0, NULL, NULL, log_warm_boot() ? "boot after a reset" : "boot");
     struct arch_context *first = sched_begin();
     print("kernel: %u partitions, schedule %u, %u windows in %llu ns\n", module_config.partition_count,
           module.schedule->id, module.schedule->window_count, module.schedule->major_frame_ns);

@@ -108,7 +108,7 @@ struct process *process_of_task(uint16_t task)
     for (unsigned i = 0; i < module.partition_count; i++) {
         struct partition *partition = &module.partition[i];
         for (unsigned p = 0; p < partition->process_count; p++) {
-            if (partition->process[p].task == task) {
+            if (partition->process[p].task == task && !partition->process[p].deleted) {
                 return &partition->process[p];
             }
         }

@@ -7,9 +7,9 @@
 
 #define STACK_BYTES 16384u
 
-static struct process *monitor;
+static struct process *monitor, *loader;
 static uint8_t kernel_memory[HEAP_BYTES] __attribute__((aligned(HEAP_GRANULE)));
-static uint8_t stack[2][STACK_BYTES] __attribute__((aligned(16)));
+static uint8_t stack[3][STACK_BYTES] __attribute__((aligned(16)));
 
 static uint64_t window_end(void)
 {
@@ -24,6 +24,16 @@ static void monitor_main(void)
 {
     for (;;) {
         while (monitor_step(window_end())) {
+        }
+        arch_call(CALL_MONITOR_WAIT);
+    }
+}
+
+/* Partitions that restart are loaded here, before the monitor gets the time. */
+static void loader_main(void)
+{
+    for (;;) {
+        while (partition_load_next()) {
         }
         arch_call(CALL_MONITOR_WAIT);
     }
@@ -66,7 +76,18 @@ void module_os_init(struct partition *partition)
     partition->mode = MODE_NORMAL;
     heap_reset(&partition->heap, (uint32_t)(uintptr_t)kernel_memory);
     monitor = create(partition, "mos_monitor", 1, monitor_main);
+    loader = create(partition, "mos_loader", 2, loader_main);
     (void)create(partition, "mos_idle", IDLE_PRIORITY, idle_main);
+}
+
+static bool any_load(void)
+{
+    bool any = false;
+
+    for (unsigned i = 1; i < module.partition_count; i++) {
+        any = any || module.partition[i].load;
+    }
+    return any;
 }
 
 static void wake_monitor(uint64_t now)
@@ -79,12 +100,15 @@ static void wake_monitor(uint64_t now)
 void module_os_window(uint64_t now)
 {
     wake_monitor(now);
+    if (loader->state == STATE_WAITING && any_load()) {
+        process_wake(loader, NO_ERROR, now);
+    }
 }
 
 void module_os_call(uint32_t call)
 {
     if (call == CALL_MONITOR_WAIT) {
-        process_wait(monitor, WAIT_OBJECT, NEVER);
+        process_wait(module.running, WAIT_OBJECT, NEVER);
     } else if (call == CALL_MONITOR_WAKE) {
         wake_monitor(arch_time());
     } else {

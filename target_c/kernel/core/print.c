@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "kernel/library.h"
+#include "kernel/log.h"
 
 #include <stdarg.h>
 
@@ -179,6 +180,7 @@ void panic(const char *format, ...)
         print_list(format, &arguments);
         va_end(arguments);
         put('\n');
+        log_panic("the kernel stopped: see the console");
         while (console_drain(RING_BYTES)) {
         }
     }

@@ -90,6 +90,7 @@ void process_reset(struct process *process)
     arch_context_init(&process->context, process->entry, process->stack_top, user);
     process->call = 0;
     process->active = false;
+    process->stuck = false;
     process->wait = WAIT_NONE;
     process->wake = NEVER;
     process->object = NULL;
@@ -203,7 +204,8 @@ void process_wake(struct process *process, uint32_t result, uint64_t now)
 
 bool process_may_wait(const struct process *process)
 {
-    return process->partition->mode == MODE_NORMAL && process->priority != IDLE_PRIORITY;
+    return process->partition->mode == MODE_NORMAL && process->priority != IDLE_PRIORITY &&
+           process->priority != HANDLER_PRIORITY;
 }
 
 static void check_deadline(struct process *process, uint64_t now)
@@ -212,6 +214,11 @@ static void check_deadline(struct process *process, uint64_t now)
         process->missed = true;
         process->misses++;
         vxm_deadline(process->task, process->deadline, DEADLINE_MISSED, process->activation);
+        hm_raise(&(struct hm_error){.code = ERROR_DEADLINE_MISSED,
+                                    .subcode = process->activation,
+                                    .address = arch_instruction(&process->context),
+                                    .partition = process->partition,
+                                    .process = process});
     }
 }
 
@@ -290,12 +297,23 @@ static void stop_all(struct partition *partition)
     }
 }
 
+void process_delete(struct process *process)
+{
+    if (process->deleted) {
+        return;
+    }
+    if (process->state != STATE_DORMANT) {
+        process_stop(process);
+    }
+    process->deleted = true;
+    count_operation(&process->partition->operations, OPERATION_TASK_DELETE, process->stack_size);
+    vxm_hook_task_delete(process->task, handle_of(process));
+}
+
 /* The process that initialised the partition ends, and those it started begin. */
 static void enter_normal(struct partition *partition, uint64_t now)
 {
-    process_stop(&partition->process[0]);
-    count_operation(&partition->operations, OPERATION_TASK_DELETE, partition->process[0].stack_size);
-    vxm_hook_task_delete(partition->process[0].task, handle_of(&partition->process[0]));
+    process_delete(&partition->process[0]);
     for (unsigned i = 1; i < partition->process_count; i++) {
         struct process *process = &partition->process[i];
         if (process->state == STATE_WAITING && process->wait == WAIT_NORMAL_MODE) {

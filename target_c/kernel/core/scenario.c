@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What the demo applications do, told to them in the page they all see. */
+#include "kernel/board.h"
 #include "kernel/library.h"
+#include "kernel/log.h"
 #include "kernel/parameters.h"
 #include "kernel/sched.h"
 
@@ -31,11 +33,33 @@ void scenario_init(void)
     shared_page->idle_waits = parameter_choice("idle", IDLE);
 }
 
+/* Frames of the scenario at which the hardware fails; not again after the reset that the second one leads to. */
+#define MEMORY_ERROR_FRAME 160u
+#define POWER_FAIL_FRAME 450u
+#define ECC_OFFSET 0x60000u
+
+static uint32_t faults_since;
+
+void scenario_frame(void)
+{
+    const uint32_t frame = module.frame - faults_since;
+
+    if (shared_page->scenario != SCENARIO_FAULTS || log_warm_boot()) {
+        return;
+    }
+    if (frame == MEMORY_ERROR_FRAME) {
+        board_memory_error(module.partition[1].physical + ECC_OFFSET);
+    } else if (frame == POWER_FAIL_FRAME) {
+        board_power_fail();
+    }
+}
+
 bool scenario_set(const char *name)
 {
     for (unsigned i = 0; i < SCENARIO_COUNT; i++) {
         if (text_equal(NAME[i], name)) {
             shared_page->scenario = i;
+            faults_since = module.frame;
             return true;
         }
     }

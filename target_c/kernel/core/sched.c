@@ -4,6 +4,7 @@
 #include "kernel/board.h"
 #include "kernel/hooks.h"
 #include "kernel/library.h"
+#include "kernel/log.h"
 #include "kernel/monitor.h"
 #include "kernel/parameters.h"
 
@@ -90,6 +91,7 @@ static _Noreturn void finish(void)
     sched_close_books();
     monitor_finish();
     sched_print_books();
+    log_print();
     print("kernel: end of run, pass\n");
     while (console_drain(256)) {
     }
@@ -101,6 +103,8 @@ static void begin_frame(void)
     if (run_frames != 0u && module.frame == run_frames) {
         finish();
     }
+    module_reset_if_due();
+    scenario_frame();
     take_schedule(module.next_schedule);
     vxm_hook_major_frame((uint16_t)module.schedule->id, module.frame, module.frame_start);
 }
@@ -262,29 +266,10 @@ bool sched_set_schedule(uint32_t id)
     return false;
 }
 
-/* NAV's first process is nav_main. */
-static void name_main(char name[NAME_BYTES + 1], const char *partition)
-{
-    static const char SUFFIX[] = "_main";
-    size_t length = strlen(partition);
-
-    length = length < NAME_BYTES - sizeof SUFFIX ? length : NAME_BYTES - sizeof SUFFIX;
-    for (size_t i = 0; i < length; i++) {
-        name[i] = (char)(partition[i] >= 'A' && partition[i] <= 'Z' ? partition[i] + 32 : partition[i]);
-    }
-    memcpy(name + length, SUFFIX, sizeof SUFFIX);
-}
-
 static void create_partition(unsigned at)
 {
     const struct partition_config *config = &module_config.partitions[at];
     struct partition *partition = &module.partition[at + 1u];
-    struct process_attributes attributes = {
-        .period = INFINITE_TIME,
-        .time_capacity = INFINITE_TIME,
-        .stack_size = STACK_MAX_BYTES,
-        .priority = MAX_PRIORITY,
-    };
 
     partition->config = config;
     partition->name = config->name;
@@ -294,10 +279,8 @@ static void create_partition(unsigned at)
     if (KERNEL_MONITORED && index != partition->index) {
         panic("partition %s: the monitor gave it number %u", config->name, index);
     }
-    attributes.entry = partition_load(partition);
-    name_main(attributes.name, config->name);
-    struct process *process = process_create(partition, &attributes);
-    process_release(process, arch_time());
+    partition->start_condition = log_warm_boot() ? HM_MODULE_RESTART : NORMAL_START;
+    partition_begin(partition, partition_load(partition));
     vxm_partition_mode(partition->index, MODE_COLD_START, MODE_IDLE);
 }
 

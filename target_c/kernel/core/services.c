@@ -56,8 +56,10 @@ static struct process *process_of(struct process *process, uint32_t id)
 {
     struct partition *partition = process->partition;
 
-    /* 0 is the process that initialises; it is nobody's to start or stop. */
-    return id != 0u && id < partition->process_count ? &partition->process[id] : NULL;
+    /* 0 is the process that initialises; it and the error handler are nobody's to start or stop. */
+    return id != 0u && id < partition->process_count && &partition->process[id] != partition->handler
+               ? &partition->process[id]
+               : NULL;
 }
 
 static uint32_t get_time(struct process *process)
@@ -97,15 +99,6 @@ static uint32_t stack_bytes(uint32_t size)
     return size <= 0x1000u ? 0x1000u : STACK_MAX_BYTES;
 }
 
-static bool map_stack(const struct partition *partition, uint32_t number, uint32_t size)
-{
-    const uint32_t bytes = stack_bytes(size);
-    const uint32_t offset = (number + 1u) * STACK_SPACING - bytes;
-
-    return arch_map((uint8_t)partition->index, PARTITION_STACKS + offset,
-                    partition->physical + (PARTITION_STACKS - PARTITION_TEXT) + offset, bytes, ARCH_READ_WRITE);
-}
-
 static uint32_t create_process(struct process *process)
 {
     struct partition *partition = process->partition;
@@ -126,10 +119,10 @@ static uint32_t create_process(struct process *process)
         return check;
     }
     const uint32_t id = partition->process_count;
-    if (id == MAX_PROCESSES || !map_stack(partition, id, attributes.stack_size)) {
+    attributes.stack_size = stack_bytes(attributes.stack_size);
+    if (id == MAX_PROCESSES || !partition_map_stack(partition, id, attributes.stack_size)) {
         return INVALID_CONFIG;
     }
-    attributes.stack_size = stack_bytes(attributes.stack_size);
     (void)process_create(partition, &attributes);
     (void)service_store_word(process, id_address, id);
     return NO_ERROR;
@@ -161,7 +154,13 @@ static uint32_t stop_self(struct process *process)
     if (process->priority == IDLE_PRIORITY) {
         return INVALID_MODE;
     }
-    process_stop(process);
+    if (process == process->partition->handler) {
+        process_complete(process);
+        process_stop(process);
+        hm_handler_ended(process->partition);
+    } else {
+        process_stop(process);
+    }
     return NO_ERROR;
 }
 
@@ -211,14 +210,26 @@ static uint32_t replenish(struct process *process)
     return NO_ERROR;
 }
 
-/* A restart belongs to the health monitor, which this kernel does not have yet. */
+/* A partition that begins cold does not go on warm. */
+static uint32_t restart(struct partition *partition, enum partition_mode mode)
+{
+    if (mode == MODE_WARM_START && partition->mode == MODE_COLD_START) {
+        return INVALID_MODE;
+    }
+    partition_restart(partition, mode, PARTITION_RESTART);
+    return NO_ERROR;
+}
+
 static uint32_t set_partition_mode(struct process *process)
 {
     struct partition *partition = process->partition;
     const uint32_t mode = service_argument(process, 0);
 
-    if (mode != MODE_NORMAL && mode != MODE_IDLE) {
+    if (mode > MODE_NORMAL) {
         return INVALID_PARAM;
+    }
+    if (mode == MODE_COLD_START || mode == MODE_WARM_START) {
+        return restart(partition, (enum partition_mode)mode);
     }
     if (mode == MODE_NORMAL && partition->mode == MODE_NORMAL) {
         return NO_ACTION;
@@ -297,11 +308,16 @@ static service_function *const table[CALL_COUNT] = {
     [CALL_CREATE_QUEUING] = service_create_queuing_port,
     [CALL_SEND_QUEUING] = service_send_queuing,
     [CALL_RECEIVE_QUEUING] = service_receive_queuing,
+    [CALL_CREATE_ERROR_HANDLER] = service_create_error_handler,
+    [CALL_GET_ERROR_STATUS] = service_get_error_status,
+    [CALL_RAISE_ERROR] = service_raise_error,
+    [CALL_GET_START_CONDITION] = service_get_start_condition,
 };
 
 uint32_t service_call(struct process *process, uint32_t number)
 {
     if (number >= CALL_COUNT || table[number] == NULL) {
+        service_illegal(process, number);
         return INVALID_PARAM;
     }
     return table[number](process);

@@ -3,6 +3,7 @@
 #include "kernel/board.h"
 #include "kernel/hooks.h"
 #include "kernel/library.h"
+#include "kernel/log.h"
 #include "kernel/sched.h"
 #include "kernel/services.h"
 
@@ -49,23 +50,53 @@ struct arch_context *trap_device(uint32_t ip)
         module.device_interrupts++;
         vxm_hook_interrupt_entry((uint16_t)interrupt, DEVICE_VECTOR, ip);
         board_interrupt_done();
+        hm_device(interrupt);
         vxm_hook_interrupt_exit((uint16_t)interrupt);
     }
     return sched_dispatch();
 }
 
-/* Until there is a health monitor: a fault stops the partition it happens in, and no other. */
+/* A stack that met the unmapped memory below it. */
+static bool in_guard(const struct process *process, uint32_t address)
+{
+    const uint32_t bottom = process->stack_top - process->stack_size;
+
+    return address < bottom && address >= process->stack_top - STACK_SPACING;
+}
+
+static enum error_code code_of(const struct fault *fault, const struct process *process)
+{
+    switch (fault->kind) {
+    case FAULT_NUMERIC:
+        return ERROR_NUMERIC;
+    case FAULT_INSTRUCTION:
+        return ERROR_ILLEGAL_REQUEST;
+    default:
+        return in_guard(process, fault->address) ? ERROR_STACK_OVERFLOW : ERROR_MEMORY_VIOLATION;
+    }
+}
+
 struct arch_context *trap_fault(const struct fault *fault)
 {
     struct process *process = module.running;
     struct partition *partition = process->partition;
+    struct hm_error error = {
+        .code = code_of(fault, process),
+        .subcode = fault->code,
+        .address = fault->address,
+        .partition = partition,
+        .process = process,
+        .stuck = true,
+    };
 
     partition->faults++;
     vxm_exception((uint16_t)fault->vector, fault->vector, fault->code, fault->address, fault->ip, partition->index,
                   process->task);
-    print("fault: partition %s process %s: %s at %08x, address %08x, syndrome %08x; partition goes idle\n",
-          partition->name, process->name, fault->name, fault->ip, fault->address, fault->code);
-    partition_set_mode(partition, MODE_IDLE, arch_time());
+    print("fault: partition %s process %s: %s at %08x, address %08x, syndrome %08x\n", partition->name, process->name,
+          fault->name, fault->ip, fault->address, fault->code);
+    memcpy(error.message, fault->name, strlen(fault->name));
+    log_edr(EDR_NONFATAL | EDR_USER, fault->ip, partition, process, fault->name);
+    hm_raise(&error);
     return sched_dispatch();
 }
 

@@ -2,6 +2,9 @@
 /* Displays: the picture each 20 ms over two adjacent windows, symbols each 40 ms, keys when somebody presses them. */
 #include "apex.h"
 
+/* In scenario faults: the symbol update of 40 ms and the key press of 200 ms that go wrong. */
+#define DIVIDE_UPDATE 60u
+#define STACK_PRESS 14u
 #define LINE_BYTES 40u
 #define LINES 3u     /* each symbol update */
 #define KEY_EVERY 5u /* symbol updates between two key presses */
@@ -49,6 +52,14 @@ static void send_lines(uint32_t update)
     READ_SAMPLING_MESSAGE(health, message, &length, &valid, &code);
 }
 
+/* In scenario faults the scale is once 0. */
+static unsigned symbol_work(void)
+{
+    static uint32_t turn;
+
+    return checked_divide(500u, fault_turn(&turn) == DIVIDE_UPDATE ? 0u : 10u);
+}
+
 static void display_symbols(void)
 {
     RETURN_CODE_TYPE code;
@@ -56,7 +67,7 @@ static void display_symbols(void)
     for (uint32_t update = 1;; update++) {
         work(50);
         TIMED_WAIT(MS / 5, &code); /* the symbol generator takes 200 us */
-        work(50);
+        work(symbol_work());
         send_lines(update);
         if (update % KEY_EVERY == 0u) {
             SET_EVENT(key, &code);
@@ -65,7 +76,7 @@ static void display_symbols(void)
     }
 }
 
-/* In scenario faults: deeper than the stack is long. */
+/* Deeper than the stack is long. */
 static uint32_t too_deep(uint32_t depth)
 {
     volatile uint32_t frame[64];
@@ -76,13 +87,14 @@ static uint32_t too_deep(uint32_t depth)
 
 static void display_keys(void)
 {
+    static uint32_t turn;
     RETURN_CODE_TYPE code;
 
     for (uint32_t presses = 0;; presses++) {
         WAIT_EVENT(key, INFINITE_TIME, &code);
         RESET_EVENT(key, &code);
         record(USER_KEY, presses, presses % 12u);
-        if (shared()->scenario == SCENARIO_FAULTS) {
+        if (fault_turn(&turn) == STACK_PRESS) {
             record(USER_KEY, too_deep(1000), 0);
         }
         work(25);

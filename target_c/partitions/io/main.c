@@ -5,9 +5,14 @@
 #define BURST_EVERY 25u /* polls between two bursts in scenario bursty */
 #define BURST_FRAMES 30u
 #define MOST_FRAMES 64u
-#define FAULT_ROUND 3u
+/* Rounds of 100 ms in scenario faults. */
+#define RAISE_EVERY 10u
+#define RAISE_ROUND 5u
+#define ILLEGAL_CALL_ROUND 22u
+#define PRIVILEGE_ROUND 26u
+#define NO_SUCH_CALL 250u
 
-enum { USER_BUS_FRAME = 400, POINT_STATUS = 401, USER_STATUS = 402 };
+enum { USER_BUS_FRAME = 400, POINT_STATUS = 401, USER_STATUS = 402, USER_ERROR = 403 };
 
 static OBJECT_ID_TYPE received, surfaces, reports;
 
@@ -56,11 +61,38 @@ static void io_receive(void)
     }
 }
 
-/* In scenario faults: an instruction that is the kernel's alone. */
-static void break_privilege(void)
+/* An error of the application's own, a kernel call that does not exist, an instruction that is the kernel's alone. */
+static void break_rules(void)
 {
-    if (shared()->scenario == SCENARIO_FAULTS) {
+    static uint32_t turn;
+    const uint32_t round = fault_turn(&turn);
+    RETURN_CODE_TYPE code;
+
+    if (round % RAISE_EVERY == RAISE_ROUND) {
+        RAISE_APPLICATION_ERROR(ERROR_APPLICATION, "bus parity", 10, &code);
+    } else if (round == ILLEGAL_CALL_ROUND) {
+        illegal_call(NO_SUCH_CALL);
+    } else if (round == PRIVILEGE_ROUND) {
         __asm__ volatile("mtmsr %0" ::"r"(0));
+    }
+}
+
+/* Restarts who asked for what there is not, or for what it may not have. */
+static void io_errors(void)
+{
+    ERROR_STATUS_TYPE status;
+    RETURN_CODE_TYPE code;
+
+    for (;;) {
+        GET_ERROR_STATUS(&status, &code);
+        if (code != NO_ERROR) {
+            STOP_SELF();
+        }
+        record(USER_ERROR, status.code, status.process);
+        if (status.code == ERROR_ILLEGAL_REQUEST) {
+            STOP(status.process, &code);
+            START(status.process, &code);
+        }
     }
 }
 
@@ -87,9 +119,7 @@ static void io_status(void)
         GET_TIME(&now, &code);
         write_file(round);
         record(USER_STATUS, round, (uint32_t)(now / MS));
-        if (round == FAULT_ROUND) {
-            break_privilege();
-        }
+        break_rules();
         work(12);
         PERIODIC_WAIT(&code);
     }
@@ -104,6 +134,7 @@ int main(void)
     };
     RETURN_CODE_TYPE code;
 
+    CREATE_ERROR_HANDLER(io_errors, 4096, &code);
     CREATE_SEMAPHORE("io_frames", 0, MOST_FRAMES, &received, &code);
     CREATE_QUEUING_PORT("io_surfaces", SURFACES_BYTES, PORT_DESTINATION, &surfaces, &code);
     CREATE_QUEUING_PORT("io_reports", REPORT_BYTES, PORT_SOURCE, &reports, &code);

@@ -202,6 +202,31 @@ void RECEIVE_QUEUING_MESSAGE(OBJECT_ID_TYPE id, SYSTEM_TIME_TYPE timeout, void *
     CALL(code, CALL_RECEIVE_QUEUING, id, ADDRESS(message), ADDRESS(length), HIGH(timeout), LOW(timeout));
 }
 
+void illegal_call(uint32_t number)
+{
+    (void)kernel_call(number, (struct words){{0}});
+}
+
+void CREATE_ERROR_HANDLER(void (*entry)(void), uint32_t stack_size, RETURN_CODE_TYPE *code)
+{
+    CALL(code, CALL_CREATE_ERROR_HANDLER, ADDRESS(entry), stack_size);
+}
+
+void GET_ERROR_STATUS(ERROR_STATUS_TYPE *status, RETURN_CODE_TYPE *code)
+{
+    CALL(code, CALL_GET_ERROR_STATUS, ADDRESS(status));
+}
+
+void RAISE_APPLICATION_ERROR(ERROR_CODE_TYPE error, const void *message, uint32_t length, RETURN_CODE_TYPE *code)
+{
+    CALL(code, CALL_RAISE_ERROR, error, ADDRESS(message), length);
+}
+
+void GET_START_CONDITION(uint32_t *condition, RETURN_CODE_TYPE *code)
+{
+    CALL(code, CALL_GET_START_CONDITION, ADDRESS(condition));
+}
+
 void ALLOCATE(uint32_t bytes, void **block, RETURN_CODE_TYPE *code)
 {
     CALL(code, CALL_ALLOCATE, bytes, ADDRESS(block));

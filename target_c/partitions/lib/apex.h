@@ -29,7 +29,6 @@ void PERIODIC_WAIT(RETURN_CODE_TYPE *code);
 void TIMED_WAIT(SYSTEM_TIME_TYPE delay, RETURN_CODE_TYPE *code);
 void REPLENISH(SYSTEM_TIME_TYPE budget, RETURN_CODE_TYPE *code);
 void GET_TIME(SYSTEM_TIME_TYPE *time, RETURN_CODE_TYPE *code);
-/* To NORMAL or IDLE; there are no restarts yet. */
 void SET_PARTITION_MODE(OPERATING_MODE_TYPE mode, RETURN_CODE_TYPE *code);
 
 /* Names have at most 31 characters; one that is used already gives NO_ACTION. */
@@ -78,6 +77,16 @@ void FREE(void *block, RETURN_CODE_TYPE *code);
 void OPEN(const char *name, OBJECT_ID_TYPE *id, RETURN_CODE_TYPE *code);
 void CLOSE(OBJECT_ID_TYPE id, RETURN_CODE_TYPE *code);
 
+/* Errors. The handler runs before all others when an error of process level came, and ends with STOP_SELF. */
+typedef enum error_code ERROR_CODE_TYPE;
+typedef struct error_status ERROR_STATUS_TYPE;
+typedef enum start_condition START_CONDITION_TYPE;
+void CREATE_ERROR_HANDLER(void (*entry)(void), uint32_t stack_size, RETURN_CODE_TYPE *code);
+void GET_ERROR_STATUS(ERROR_STATUS_TYPE *status, RETURN_CODE_TYPE *code);
+void RAISE_APPLICATION_ERROR(ERROR_CODE_TYPE error, const void *message, uint32_t length, RETURN_CODE_TYPE *code);
+/* Why the partition began: part of ARINC 653's GET_PARTITION_STATUS. */
+void GET_START_CONDITION(uint32_t *condition, RETURN_CODE_TYPE *code);
+
 /* One line on the module's console, at most MAX_CONSOLE_BYTES; control characters become dots. */
 void console_write(const char *text);
 
@@ -115,6 +124,15 @@ void fill_message(uint8_t *message, uint32_t length, uint32_t number);
 #define SURFACES_BYTES 24u
 #define REPORT_BYTES 16u
 #define HEALTH_BYTES 8u
+/*
+ * In scenario faults, how often it was called with this counter; else 0. Also 0 after the health monitor restarted
+ * the partition or the module: what was wrong was wrong once.
+ */
+uint32_t fault_turn(uint32_t *turn);
+/* A kernel call with a number that no call has. */
+void illegal_call(uint32_t number);
+/* A division as a compiler with checks makes it: a trap instruction stops a division by zero. */
+uint32_t checked_divide(uint32_t dividend, uint32_t divisor);
 /* Computes for about `units` times 1000 instructions, give or take 1/16 by a fixed pseudo-random sequence. */
 void work(unsigned units);
 /* In scenario chatter: this caller's third of the user events of `period_ms`. */

@@ -67,6 +67,26 @@ void fill_message(uint8_t *message, uint32_t length, uint32_t number)
     }
 }
 
+uint32_t fault_turn(uint32_t *turn)
+{
+    static uint32_t condition = UINT32_MAX;
+    RETURN_CODE_TYPE code;
+
+    if (shared()->scenario != SCENARIO_FAULTS) {
+        return 0;
+    }
+    if (condition == UINT32_MAX) {
+        GET_START_CONDITION(&condition, &code);
+    }
+    return condition == NORMAL_START ? ++*turn : 0u;
+}
+
+uint32_t checked_divide(uint32_t dividend, uint32_t divisor)
+{
+    __asm__ volatile("tweqi %0, 0" ::"r"(divisor));
+    return dividend / divisor;
+}
+
 void chatter(unsigned period_ms)
 {
     if (shared()->scenario == SCENARIO_CHATTER) {

@@ -3,6 +3,7 @@
 #include "apex.h"
 
 #define ORDER_EVERY 3u
+#define MEMORY_ROUND 15u /* of the test, 200 ms */
 #define ORDER_PATIENCE (250 * MS)
 #define TEST_PROCESS 2u /* processes are numbered in the order of their creation, from 1 */
 #define LOW_PRIORITY 10u
@@ -44,7 +45,9 @@ static void maint_statistics(void)
 /* In scenario faults: a store to memory of the kernel. */
 static void break_memory(void)
 {
-    if (shared()->scenario == SCENARIO_FAULTS) {
+    static uint32_t turn;
+
+    if (fault_turn(&turn) == MEMORY_ROUND) {
         *(volatile uint32_t *)(uintptr_t)0x00200000u = 0;
     }
 }

@@ -5,8 +5,10 @@
 #define FIX_EVERY 13u /* inertial samples between two position fixes */
 
 #define LEAK_BYTES 64u
+#define LATE_EVERY 50u
+#define LATE_TURN 25u
 
-enum { POINT_SAMPLE = 100, USER_RESIDUAL = 101, TEXT_FIX = 102 };
+enum { POINT_SAMPLE = 100, USER_RESIDUAL = 101, TEXT_FIX = 102, USER_ERROR = 103 };
 
 static OBJECT_ID_TYPE fix, position;
 
@@ -48,13 +50,39 @@ static void send_position(uint32_t step)
     WRITE_SAMPLING_MESSAGE(position, message, sizeof message, &code);
 }
 
+/* In scenario faults one step each second is longer than the deadline allows. */
+static unsigned work_of_step(void)
+{
+    static uint32_t turn;
+
+    if (fault_turn(&turn) % LATE_EVERY == LATE_TURN) {
+        return 1000;
+    }
+    return shared()->scenario == SCENARIO_OVERLOAD ? 580 : 150;
+}
+
+/* Notes what the health monitor tells; who was late goes on. */
+static void nav_errors(void)
+{
+    ERROR_STATUS_TYPE status;
+    RETURN_CODE_TYPE code;
+
+    for (;;) {
+        GET_ERROR_STATUS(&status, &code);
+        if (code != NO_ERROR) {
+            STOP_SELF();
+        }
+        record(USER_ERROR, status.code, status.process);
+    }
+}
+
 /* In scenario overload this process wants all of NAV's time and more. */
 static void nav_filter(void)
 {
     RETURN_CODE_TYPE code;
 
     for (uint32_t step = 1;; step++) {
-        work(shared()->scenario == SCENARIO_OVERLOAD ? 580 : 150);
+        work(work_of_step());
         use_memory();
         send_position(step);
         record(USER_RESIDUAL, step, step * 2654435761u);
@@ -83,6 +111,7 @@ int main(void)
     };
     RETURN_CODE_TYPE code;
 
+    CREATE_ERROR_HANDLER(nav_errors, 4096, &code);
     CREATE_SEMAPHORE("nav_fix", 0, 8, &fix, &code);
     CREATE_SAMPLING_PORT("nav_position", POSITION_BYTES, PORT_SOURCE, &position, &code);
     console_write("navigation ready");

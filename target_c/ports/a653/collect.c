@@ -3,6 +3,7 @@
 #include "vxm/collect.h"
 
 #include "kernel/library.h"
+#include "kernel/log.h"
 #include "kernel/sched.h"
 
 static bool collect_memory(uint16_t partition, struct vxm_memory *memory)
@@ -56,16 +57,80 @@ static uint32_t collect_operations(uint16_t partition, struct vxm_operation_coun
     return found;
 }
 
+static bool collect_log_state(uint8_t log, struct vxm_log_state *state)
+{
+    struct log_state own;
+
+    if (log >= LOGS) {
+        return false;
+    }
+    log_get_state(log, &own);
+    *state = (struct vxm_log_state){
+        .oldest = own.oldest,
+        .next = own.next,
+        .missed = own.missed,
+        .generation = own.generation,
+        .boot_cycle = own.boot_cycle,
+    };
+    return true;
+}
+
+static bool collect_log_entry(uint8_t log, uint64_t number, struct vxm_log_entry *entry)
+{
+    struct log_entry own;
+
+    if (log >= LOGS || !log_read(log, number, &own)) {
+        return false;
+    }
+    *entry = (struct vxm_log_entry){
+        .number = own.number,
+        .time = own.time,
+        .boot_cycle = own.boot_cycle,
+        .kind = own.kind,
+        .subcode = own.subcode,
+        .address = own.address,
+        .code = own.code,
+        .level = own.level,
+        .action = own.action,
+        .partition = own.partition,
+        .task = own.task,
+    };
+    memcpy(entry->partition_name, own.partition_name, sizeof own.partition_name);
+    memcpy(entry->task_name, own.task_name, sizeof own.task_name);
+    memcpy(entry->message, own.message, sizeof own.message);
+    return true;
+}
+
+/* Release 2.2 has no ED&R log. */
+static bool collect_hm_state(uint8_t log, struct vxm_log_state *state)
+{
+    return log == LOG_HM && collect_log_state(log, state);
+}
+
+static bool collect_hm_entry(uint8_t log, uint64_t number, struct vxm_log_entry *entry)
+{
+    return log == LOG_HM && collect_log_entry(log, number, entry);
+}
+
+_Static_assert((int)LOG_HM == (int)VXM_LOG_HM && (int)LOG_EDR == (int)VXM_LOG_EDR &&
+                   sizeof((struct vxm_log_entry *)0)->message == LOG_MESSAGE_BYTES &&
+                   sizeof((struct vxm_log_entry *)0)->task_name == NAME_BYTES + 1,
+               "the kernel's logs are as the agent's");
+
 /* Release 2.2 has no call that looks at a stack of another process. */
 static const struct vxm_interface interface_2_2 = {
     .memory = collect_memory,
     .operations = collect_operations,
+    .log_state = collect_hm_state,
+    .log_read = collect_hm_entry,
 };
 
 static const struct vxm_interface interface_2_4 = {
     .memory = collect_memory,
     .stack = collect_stack,
     .operations = collect_operations,
+    .log_state = collect_log_state,
+    .log_read = collect_log_entry,
 };
 
 const struct vxm_interface *vxm_port_interface(const char *os_release)

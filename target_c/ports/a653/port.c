@@ -5,6 +5,7 @@
 #include "boot_config.h"
 #include "kernel/board.h"
 #include "kernel/library.h"
+#include "kernel/log.h"
 #include "kernel/monitor.h"
 #include "kernel/net.h"
 #include "kernel/parameters.h"
@@ -12,6 +13,8 @@
 #include "vxm/hooks.h"
 
 /* The longest time the end of a run waits for the last blocks to be sent. */
+/* Odd, from the golden ratio: spreads small numbers over 64 bits. */
+#define BOOT_FACTOR 0x9E3779B97F4A7C15u
 #define FINISH_NS 2000000000u
 
 _Static_assert(VXM_PORT_HEADROOM >= NET_HEADROOM, "the network's headers fit before a datagram");
@@ -30,7 +33,10 @@ void *vxm_port_arena(size_t *size)
 /* The board has no source of its own: it is given at boot. */
 uint64_t vxm_port_entropy(void)
 {
-    return parameter_number("entropy", arch_time());
+    const uint64_t given = parameter_number("entropy", arch_time());
+
+    /* A warm reset has the same boot parameters. */
+    return given ^ (uint64_t)log_boot_cycle() * BOOT_FACTOR;
 }
 
 size_t vxm_port_receive(struct vxm_peer *from, const uint8_t **data)

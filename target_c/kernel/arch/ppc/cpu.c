@@ -32,6 +32,11 @@ uint32_t arch_stack_pointer(const struct arch_context *context)
     return context->word[1];
 }
 
+uint32_t arch_instruction(const struct arch_context *context)
+{
+    return context->word[CONTEXT_PC / 4u];
+}
+
 uint32_t arch_call_number(const struct arch_context *context)
 {
     return context->word[0];
@@ -115,6 +120,14 @@ static const char *const vector_name[VECTORS] = {
     "debug",
 };
 
+static enum fault_kind kind_of(uint32_t vector, uint32_t syndrome)
+{
+    if (vector == VECTOR_PROGRAM) {
+        return (syndrome & (ESR_TRAP | ESR_FLOATING_POINT)) != 0u ? FAULT_NUMERIC : FAULT_INSTRUCTION;
+    }
+    return vector == VECTOR_NO_FLOATING_POINT ? FAULT_INSTRUCTION : FAULT_MEMORY;
+}
+
 static bool is_instruction_fault(uint32_t vector)
 {
     return vector != 2u && vector != 5u && vector != 13u;
@@ -143,6 +156,7 @@ struct arch_context *ppc_exception(struct arch_context *context, uint32_t vector
         .address = is_instruction_fault(vector) ? pc : MFSPR(SPR_DEAR),
         .ip = pc,
         .name = vector_name[vector],
+        .kind = kind_of(vector, MFSPR(SPR_ESR)),
     };
     return trap_fault(&fault);
 }

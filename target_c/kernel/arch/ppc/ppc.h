@@ -32,6 +32,9 @@
 #define MSR_EE 0x8000
 #define MSR_PR 0x4000
 #define MSR_ME 0x1000
+/* A trap instruction: in applications, the check before a division. */
+#define ESR_TRAP 0x02000000
+#define ESR_FLOATING_POINT 0x01000000
 #define TCR_DIE 0x04000000
 
 /* Offsets in a context; gpr[n] is at 4 * n. */
@@ -47,6 +50,7 @@
 #define VECTOR_MACHINE_CHECK 1
 #define VECTOR_EXTERNAL 4
 #define VECTOR_PROGRAM 6
+#define VECTOR_NO_FLOATING_POINT 7
 #define VECTOR_CALL 8
 #define VECTOR_DECREMENTER 10
 #define VECTORS 16

@@ -8,7 +8,8 @@
 #define PERMISSION_USER_READ 0x03u       /* UR SR */
 #define PERMISSION_USER_READ_WRITE 0x0Fu /* UR SR UW SW */
 
-static unsigned used = 1; /* entry 0 is the boot loader's until the board replaces it */
+static struct tlb_entry user[ENTRIES]; /* what partitions have */
+static unsigned used = 1;              /* entry 0 is the boot loader's until the board replaces it */
 
 #define VALID 0xC0000000u /* and not touched by invalidations */
 
@@ -47,6 +48,19 @@ static uint32_t size_of(uint32_t bytes)
     return size;
 }
 
+/* The entry that has some of these addresses already, or a new one; ENTRIES: there is none. */
+static unsigned entry_for(const struct tlb_entry *wanted, uint32_t bytes)
+{
+    for (unsigned i = 0; i < used; i++) {
+        const uint32_t size = 1024u << (2u * user[i].size);
+        if (user[i].size != 0u && user[i].space == wanted->space && wanted->address < user[i].address + size &&
+            user[i].address < wanted->address + bytes) {
+            return i;
+        }
+    }
+    return used < ENTRIES ? used++ : ENTRIES;
+}
+
 bool arch_map(uint8_t space, uint32_t address, uint32_t physical, uint32_t bytes, enum arch_access access)
 {
     static const uint32_t PERMISSIONS[] = {
@@ -62,7 +76,13 @@ bool arch_map(uint8_t space, uint32_t address, uint32_t physical, uint32_t bytes
         .space = space,
     };
 
-    return tlb_add(&entry);
+    const unsigned index = entry_for(&entry, bytes);
+    if (index == ENTRIES) {
+        return false;
+    }
+    user[index] = entry;
+    write_entry(index, &entry, VALID);
+    return true;
 }
 
 void arch_switch_space(uint8_t space)

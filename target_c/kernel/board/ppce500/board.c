@@ -17,10 +17,15 @@
 
 #define KERNEL_EXECUTE 0x11u    /* SX SR */
 #define KERNEL_READ_WRITE 0x05u /* SW SR */
+#define SIZE_64K 3u
 #define SIZE_1M 5u
 #define SIZE_4M 6u
 #define SIZE_16M 7u
 
+/* The top of memory: above everything that the boot loader writes. */
+#define PERSISTENT_MEMORY 0x07F00000u
+#define RESET_CONTROL (CCSR + 0xE00B0u)
+#define RESET_REQUEST 2u
 #define MONITOR_MEMORY 0x00400000u
 #define MONITOR_MEMORY_BYTES 0x00400000u
 
@@ -47,6 +52,10 @@ void board_protect(void)
         {.address = 0x00200000u, .physical = 0x00200000u, .size = SIZE_1M, .permissions = KERNEL_READ_WRITE},
         {.address = 0x00300000u, .physical = 0x00300000u, .size = SIZE_1M, .permissions = KERNEL_READ_WRITE},
         {.address = MONITOR_MEMORY, .physical = MONITOR_MEMORY, .size = SIZE_4M, .permissions = KERNEL_READ_WRITE},
+        {.address = PERSISTENT_MEMORY,
+         .physical = PERSISTENT_MEMORY,
+         .size = SIZE_64K,
+         .permissions = KERNEL_READ_WRITE},
         {.address = BOARD_PARTITION_MEMORY,
          .physical = BOARD_PARTITION_MEMORY,
          .size = SIZE_16M,
@@ -66,6 +75,36 @@ void *board_monitor_memory(size_t *bytes)
     return (void *)(uintptr_t)MONITOR_MEMORY;
 }
 
+void *board_persistent_memory(void)
+{
+    return (void *)(uintptr_t)PERSISTENT_MEMORY;
+}
+
+void board_reset(void)
+{
+    write32(RESET_CONTROL, RESET_REQUEST);
+    for (;;) {
+    }
+}
+
+static uint32_t error_address;
+
+void board_memory_error(uint32_t physical)
+{
+    error_address = physical;
+    mpic_raise(BOARD_MEMORY_ERROR - IRQ_MESSAGE);
+}
+
+void board_power_fail(void)
+{
+    mpic_raise(BOARD_POWER_FAIL - IRQ_MESSAGE);
+}
+
+uint32_t board_error_address(void)
+{
+    return error_address;
+}
+
 void board_put(char character)
 {
     while ((read8(UART + UART_LINE_STATUS) & LINE_EMPTY) == 0u) {
@@ -79,6 +118,8 @@ uint32_t board_interrupt(void)
 
     if (vector == IRQ_ETSEC_RX) {
         etsec_interrupt();
+    } else if (vector == BOARD_MEMORY_ERROR || vector == BOARD_POWER_FAIL) {
+        mpic_take_message(vector - IRQ_MESSAGE);
     }
     return vector;
 }

@@ -39,12 +39,16 @@ static inline void write8(uint32_t address, uint8_t value)
 
 /* Interrupt sources of the MPIC. */
 #define IRQ_ETSEC_RX 6u
+#define IRQ_MESSAGE 0xE0u
 
 void mpic_init(void);
 void mpic_enable(uint32_t source);
 /* The vector (equal to the source) of the pending interrupt, or BOARD_NO_INTERRUPT. */
 uint32_t mpic_acknowledge(void);
 void mpic_end(void);
+/* Raises source IRQ_MESSAGE + message (0 to 7), as a device does that signals by messages; and makes it quiet. */
+void mpic_raise(unsigned message);
+void mpic_take_message(unsigned message);
 
 /* Tells QEMU that the guest panicked, when there is a pvpanic-pci device. */
 void pvpanic_write(void);

@@ -9,6 +9,10 @@
 #define SPURIOUS_VECTOR 0x10E0u
 #define SOURCE(n) (0x10000u + 0x20u * (n))
 #define DESTINATION 0x10u
+/* Message-signalled interrupts: a write of the register's number to INDEX raises its source until it is read. */
+#define MESSAGE(n) (0x1600u + 0x10u * (n))
+#define MESSAGE_INDEX 0x1740u
+#define MESSAGE_SHIFT 29u
 #define LEVEL_HIGH 0x00400000u
 #define PRIORITY 8u
 #define TASK_PRIORITY 0x80u
@@ -27,6 +31,17 @@ void mpic_enable(uint32_t source)
 {
     write32(MPIC + SOURCE(source) + DESTINATION, 1);
     write32(MPIC + SOURCE(source), LEVEL_HIGH | PRIORITY << 16 | source);
+}
+
+void mpic_raise(unsigned message)
+{
+    mpic_enable(IRQ_MESSAGE + message);
+    write32(MPIC + MESSAGE_INDEX, message << MESSAGE_SHIFT);
+}
+
+void mpic_take_message(unsigned message)
+{
+    (void)read32(MPIC + MESSAGE(message));
 }
 
 uint32_t mpic_acknowledge(void)

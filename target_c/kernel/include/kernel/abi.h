@@ -26,51 +26,56 @@
 #define STACK_SPACING 0x8000
 #define STACK_MAX_BYTES 0x4000
 #define MAX_PROCESSES 16
+#define PARTITION_LAYOUT_BYTES (PARTITION_STACKS - PARTITION_TEXT + MAX_PROCESSES * STACK_SPACING)
 
 #ifndef __ASSEMBLER__
 
 #include <stdint.h>
 
 enum kernel_call {
-    CALL_GET_TIME = 2,       /* address of a 64-bit time */
-    CALL_CREATE_PROCESS,     /* address of struct process_attributes, address of the id */
-    CALL_START,              /* id */
-    CALL_STOP,               /* id */
-    CALL_STOP_SELF,          /* */
-    CALL_SET_PRIORITY,       /* id, priority */
-    CALL_PERIODIC_WAIT,      /* */
-    CALL_TIMED_WAIT,         /* time */
-    CALL_REPLENISH,          /* time */
-    CALL_SET_PARTITION_MODE, /* mode */
-    CALL_GET_PARTITION_MODE, /* address of a word */
-    CALL_CREATE_SEMAPHORE,   /* name, initial value, maximum, address of the id */
-    CALL_WAIT_SEMAPHORE,     /* id, time-out */
-    CALL_SIGNAL_SEMAPHORE,   /* id */
-    CALL_CREATE_EVENT,       /* name, address of the id */
-    CALL_SET_EVENT,          /* id */
-    CALL_RESET_EVENT,        /* id */
-    CALL_WAIT_EVENT,         /* id, time-out */
-    CALL_CREATE_BUFFER,      /* name, message size, messages, address of the id */
-    CALL_SEND_BUFFER,        /* id, address, length, time-out */
-    CALL_RECEIVE_BUFFER,     /* id, address, address of the length, time-out */
-    CALL_CREATE_BLACKBOARD,  /* name, message size, address of the id */
-    CALL_DISPLAY_BLACKBOARD, /* id, address, length */
-    CALL_READ_BLACKBOARD,    /* id, address, address of the length, time-out */
-    CALL_CLEAR_BLACKBOARD,   /* id */
-    CALL_CONSOLE_WRITE,      /* address, length */
-    CALL_ALLOCATE,           /* bytes, address of the address */
-    CALL_FREE,               /* address */
-    CALL_OPEN,               /* name, address of the id */
-    CALL_CLOSE,              /* id */
-    CALL_CREATE_QUEUE,       /* name, message size, messages, address of the id */
-    CALL_SEND_QUEUE,         /* id, address, length, time-out */
-    CALL_RECEIVE_QUEUE,      /* id, address, address of the length, time-out */
-    CALL_CREATE_SAMPLING,    /* name, message size, enum port_direction, address of the id */
-    CALL_WRITE_SAMPLING,     /* id, address, length */
-    CALL_READ_SAMPLING,      /* id, address, address of the length, address of the validity */
-    CALL_CREATE_QUEUING,     /* name, message size, enum port_direction, address of the id */
-    CALL_SEND_QUEUING,       /* id, address, length, time-out */
-    CALL_RECEIVE_QUEUING,    /* id, address, address of the length, time-out */
+    CALL_GET_TIME = 2,         /* address of a 64-bit time */
+    CALL_CREATE_PROCESS,       /* address of struct process_attributes, address of the id */
+    CALL_START,                /* id */
+    CALL_STOP,                 /* id */
+    CALL_STOP_SELF,            /* */
+    CALL_SET_PRIORITY,         /* id, priority */
+    CALL_PERIODIC_WAIT,        /* */
+    CALL_TIMED_WAIT,           /* time */
+    CALL_REPLENISH,            /* time */
+    CALL_SET_PARTITION_MODE,   /* mode */
+    CALL_GET_PARTITION_MODE,   /* address of a word */
+    CALL_CREATE_SEMAPHORE,     /* name, initial value, maximum, address of the id */
+    CALL_WAIT_SEMAPHORE,       /* id, time-out */
+    CALL_SIGNAL_SEMAPHORE,     /* id */
+    CALL_CREATE_EVENT,         /* name, address of the id */
+    CALL_SET_EVENT,            /* id */
+    CALL_RESET_EVENT,          /* id */
+    CALL_WAIT_EVENT,           /* id, time-out */
+    CALL_CREATE_BUFFER,        /* name, message size, messages, address of the id */
+    CALL_SEND_BUFFER,          /* id, address, length, time-out */
+    CALL_RECEIVE_BUFFER,       /* id, address, address of the length, time-out */
+    CALL_CREATE_BLACKBOARD,    /* name, message size, address of the id */
+    CALL_DISPLAY_BLACKBOARD,   /* id, address, length */
+    CALL_READ_BLACKBOARD,      /* id, address, address of the length, time-out */
+    CALL_CLEAR_BLACKBOARD,     /* id */
+    CALL_CONSOLE_WRITE,        /* address, length */
+    CALL_ALLOCATE,             /* bytes, address of the address */
+    CALL_FREE,                 /* address */
+    CALL_OPEN,                 /* name, address of the id */
+    CALL_CLOSE,                /* id */
+    CALL_CREATE_QUEUE,         /* name, message size, messages, address of the id */
+    CALL_SEND_QUEUE,           /* id, address, length, time-out */
+    CALL_RECEIVE_QUEUE,        /* id, address, address of the length, time-out */
+    CALL_CREATE_SAMPLING,      /* name, message size, enum port_direction, address of the id */
+    CALL_WRITE_SAMPLING,       /* id, address, length */
+    CALL_READ_SAMPLING,        /* id, address, address of the length, address of the validity */
+    CALL_CREATE_QUEUING,       /* name, message size, enum port_direction, address of the id */
+    CALL_SEND_QUEUING,         /* id, address, length, time-out */
+    CALL_RECEIVE_QUEUING,      /* id, address, address of the length, time-out */
+    CALL_CREATE_ERROR_HANDLER, /* entry, stack size */
+    CALL_GET_ERROR_STATUS,     /* address of struct error_status */
+    CALL_RAISE_ERROR,          /* enum error_code, address of the message, its length */
+    CALL_GET_START_CONDITION,  /* address of a word */
     CALL_COUNT,
     CALL_MONITOR_WAIT = 62, /* module OS only: the monitoring task waits for its next turn */
     CALL_MONITOR_WAKE = 63, /* module OS only: there is something for it to do */
@@ -98,10 +103,37 @@ enum port_direction { PORT_SOURCE = 0, PORT_DESTINATION = 1 };
 #define NAME_BYTES 31
 /* Priorities: 1 (lowest) to 239. 0 makes the partition's idle process; each partition has one. */
 #define IDLE_PRIORITY 0
+/* The error handler comes before all others and never waits. */
+#define HANDLER_PRIORITY 240
 #define MAX_PRIORITY 239
 #define MAX_MESSAGE_BYTES 256
 #define MAX_CONSOLE_BYTES 128
 #define MAX_TEXT_BYTES 64
+#define MAX_ERROR_MESSAGE 64
+
+/* ARINC 653 ERROR_CODE_TYPE. */
+enum error_code {
+    ERROR_DEADLINE_MISSED,
+    ERROR_APPLICATION,
+    ERROR_NUMERIC,
+    ERROR_ILLEGAL_REQUEST,
+    ERROR_STACK_OVERFLOW,
+    ERROR_MEMORY_VIOLATION,
+    ERROR_HARDWARE_FAULT,
+    ERROR_POWER_FAIL,
+    ERROR_CODES
+};
+
+/* ARINC 653 START_CONDITION_TYPE: why a partition begins. */
+enum start_condition { NORMAL_START = 0, PARTITION_RESTART = 1, HM_MODULE_RESTART = 2, HM_PARTITION_RESTART = 3 };
+
+struct error_status {
+    uint32_t code;    /* enum error_code */
+    uint32_t process; /* id of the process it came from */
+    uint32_t address; /* where it was, or what it wanted */
+    uint32_t subcode;
+    char message[MAX_ERROR_MESSAGE]; /* what RAISE_APPLICATION_ERROR was given, ended by NUL if shorter */
+};
 
 struct process_attributes {
     int64_t period;        /* ns; INFINITE_TIME: aperiodic */

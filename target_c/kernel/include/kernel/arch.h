@@ -19,6 +19,8 @@ void arch_context_init(struct arch_context *context, uint32_t entry, uint32_t st
 /* Word `index` (0-5) of a kernel call; its number; its result. */
 uint32_t arch_call_argument(const struct arch_context *context, unsigned index);
 uint32_t arch_stack_pointer(const struct arch_context *context);
+/* The instruction it will go on with. */
+uint32_t arch_instruction(const struct arch_context *context);
 uint32_t arch_call_number(const struct arch_context *context);
 void arch_set_result(struct arch_context *context, uint32_t result);
 uint32_t arch_result(const struct arch_context *context);
@@ -39,7 +41,8 @@ void arch_unmask(uint32_t state);
 void arch_wait(void);
 
 enum arch_access { ARCH_READ, ARCH_READ_WRITE, ARCH_EXECUTE };
-/* Maps memory of one partition: `bytes` is 4 KiB times a power of 4, addresses are aligned to it.
+/* Instead of what was mapped at any of these addresses before.
+ * Maps memory of one partition: `bytes` is 4 KiB times a power of 4, addresses are aligned to it.
  * False when the processor has no entry left. */
 bool arch_map(uint8_t space, uint32_t address, uint32_t physical, uint32_t bytes, enum arch_access access);
 /* Makes a partition's memory the visible one; 0: none. */

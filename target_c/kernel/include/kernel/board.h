@@ -28,6 +28,23 @@ void board_interrupt_done(void);
 #define BOARD_PARTITION_MEMORY_BYTES 0x00800000u
 void *board_monitor_memory(size_t *bytes);
 
+/* Memory that no program is loaded to and that a reset leaves alone. */
+#define BOARD_PERSISTENT_BYTES 0x10000u
+void *board_persistent_memory(void);
+/* Begins again with the boot. */
+_Noreturn void board_reset(void);
+
+/*
+ * Interrupts of the memory controller and of the power supply. This machine has neither: the two functions
+ * let the interrupt controller raise them as the devices would.
+ */
+#define BOARD_MEMORY_ERROR 0xE0u
+#define BOARD_POWER_FAIL 0xE1u
+void board_memory_error(uint32_t physical);
+void board_power_fail(void);
+/* What the memory controller says of its last error. */
+uint32_t board_error_address(void);
+
 /* The network device. False: there is none. */
 bool board_net_init(void);
 const uint8_t *board_net_address(void);

@@ -6,6 +6,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "kernel/abi.h"
+
 #define MAX_PARTITIONS 16
 #define MAX_SCHEDULES 16
 #define MAX_WINDOWS 64
@@ -13,12 +15,28 @@
 /* No number of a port. */
 #define NO_PORT 0xFFFFu
 
+enum hm_state { HM_MODULE_MODE, HM_PARTITION_MODE, HM_PROCESS_MODE, HM_STATES };
+enum hm_level { LEVEL_PROCESS, LEVEL_PARTITION, LEVEL_MODULE };
+enum hm_action {
+    ACTION_IGNORE,
+    ACTION_LOG,
+    ACTION_RESTART_PROCESS,
+    ACTION_STOP_PROCESS,
+    ACTION_WARM_RESTART,
+    ACTION_COLD_RESTART,
+    ACTION_IDLE_PARTITION,
+    ACTION_RESET_MODULE,
+    ACTION_HANDLER,      /* not in tables: the partition's error handler was told */
+    ACTION_DEFAULT = 255 /* the table does not say */
+};
+
 struct partition_config {
     const char *name;
     uint32_t id; /* the number in module.xml, not 0 */
     uint32_t memory_bytes;
     const uint8_t *image; /* its ELF file */
     const uint8_t *image_end;
+    uint8_t hm_action[ERROR_CODES]; /* enum hm_action */
 };
 
 /* Ports are numbered as they stand in module_config.ports. */
@@ -59,6 +77,9 @@ struct module_config {
     const struct schedule_config *schedules;
     uint32_t port_count;
     const struct port_config *ports;
+    uint8_t hm_level[HM_STATES][ERROR_CODES]; /* enum hm_level */
+    uint8_t hm_module_action[ERROR_CODES];    /* enum hm_action */
+    uint32_t hm_log_entries;
 };
 
 extern const struct module_config module_config;

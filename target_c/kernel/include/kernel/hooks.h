@@ -87,6 +87,10 @@ enum { VXM_EVENT_USER_POINT = 256, VXM_EVENT_USER = 257, VXM_EVENT_USER_TEXT = 2
 #define vxm_hook_message(event, message) ((void)(event), (void)(message))
 #define vxm_hook_partition_memory(partition, free, allocated) ((void)(partition), (void)(free), (void)(allocated))
 #define vxm_hook_stack(task, used) ((void)(task), (void)(used))
+#define vxm_hm_event(partition, code, level, subcode, address, task, action, entry)                                    \
+    ((void)(partition), (void)(code), (void)(level), (void)(subcode), (void)(action), (void)(entry))
+#define vxm_edr_event(partition, kind, entry, address, task, boot_cycle)                                               \
+    ((void)(partition), (void)(kind), (void)(entry), (void)(boot_cycle))
 #define vxm_user_point(number) ((void)(number))
 #define vxm_user(number, d0, d1) ((void)(number), (void)(d0), (void)(d1))
 #define vxm_user_text(number, text) ((void)(number), (void)(text))

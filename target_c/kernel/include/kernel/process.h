@@ -10,6 +10,7 @@
 #include "kernel/arch.h"
 #include "kernel/config.h"
 #include "kernel/heap.h"
+#include "kernel/hm.h"
 #include "kernel/objects.h"
 #include "kernel/operations.h"
 
@@ -44,7 +45,9 @@ struct process {
     uint8_t state; /* enum process_state, never STATE_RUNNING */
     uint8_t wait;  /* enum wait_kind */
     bool periodic;
-    bool active;    /* released and not complete */
+    bool active; /* released and not complete */
+    bool stuck;  /* an error keeps it from going on */
+    bool deleted;
     bool missed;    /* the deadline of this activation is counted as missed */
     uint8_t call;   /* the kernel call it is in, 0: none */
     uint32_t order; /* first come, first served among equal priorities */
@@ -91,6 +94,13 @@ struct partition {
     uint32_t message_bytes; /* taken from the kernel's heap for objects */
     struct device device[MAX_DEVICES];
     struct file file[MAX_FILES];
+    uint8_t start_condition; /* enum start_condition */
+    bool load;               /* its program waits to be loaded anew */
+    bool mapped;
+    struct process *handler; /* its error handler, or NULL */
+    uint32_t error_first;    /* errors that the handler has not seen yet */
+    uint32_t error_count;
+    struct error_status error[MAX_ERRORS];
     uint32_t physical; /* where its memory begins */
     struct heap heap;  /* in its memory; the module OS's: the kernel's own */
     struct operations operations;
@@ -99,12 +109,15 @@ struct partition {
     uint32_t switches;
     uint32_t calls;
     uint32_t faults;
+    uint32_t restarts;
     uint32_t user_events; /* recording calls */
     uint32_t refused;     /* of them, events a partition may not record */
 };
 
 /* Adds a process, dormant. NULL: the partition has as many as it can have. */
 struct process *process_create(struct partition *partition, const struct process_attributes *attributes);
+/* It does not exist any more; its number is free when all the partition's are deleted. */
+void process_delete(struct process *process);
 /* Makes it as new, at its entry with an empty stack. */
 void process_reset(struct process *process);
 /* enum return_code */
@@ -134,8 +147,14 @@ void partition_set_mode(struct partition *partition, enum partition_mode mode, u
 
 /* True when [address, address + bytes) is memory of the partition that it may read or write. */
 bool partition_owns(const struct partition *partition, uint32_t address, uint32_t bytes, bool write);
+/* Maps a stack of whole pages for process `number`. False: the processor has no memory entry left. */
+bool partition_map_stack(const struct partition *partition, uint32_t number, uint32_t bytes);
 /* Maps and loads the partition's ELF file; panics when it is not one that fits. Returns its entry. */
 uint32_t partition_load(struct partition *partition);
+/* Loads it again; after a cold start the heap's memory is cleared too. */
+uint32_t partition_reload(struct partition *partition);
+/* Creates and starts the first process. */
+void partition_begin(struct partition *partition, uint32_t entry);
 
 /* Where the kernel sees memory of any partition; `address` is one that the partition owns. */
 static inline void *partition_memory(const struct partition *partition, uint32_t address)

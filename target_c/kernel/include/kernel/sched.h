@@ -72,12 +72,15 @@ struct arch_context *trap_call(struct arch_context *context);
 struct arch_context *trap_timer(uint32_t ip);
 struct arch_context *trap_device(uint32_t ip);
 
+enum fault_kind { FAULT_MEMORY, FAULT_INSTRUCTION, FAULT_NUMERIC };
+
 struct fault {
     uint32_t vector;
     uint32_t code;    /* exception syndrome */
     uint32_t address; /* of the data, or of the instruction */
     uint32_t ip;
     const char *name;
+    enum fault_kind kind;
 };
 struct arch_context *trap_fault(const struct fault *fault);
 /* The recording call: short, and not seen by kernel-call events. Returns enum return_code. */
@@ -90,6 +93,8 @@ uint32_t sync_call(struct process *process, uint32_t call);
 extern struct shared_page *const shared_page;
 void scenario_init(void);
 bool scenario_set(const char *name);
+/* Called as a major frame begins: faults of the hardware come at certain frames of scenario faults. */
+void scenario_frame(void);
 
 /* The kernel's C entry. */
 _Noreturn void kernel_main(const void *device_tree);

@@ -19,7 +19,12 @@ service_function service_clear_blackboard;
 service_function service_create_queue, service_send_queue, service_receive_queue;
 service_function service_create_sampling_port, service_write_sampling, service_read_sampling;
 service_function service_create_queuing_port, service_send_queuing, service_receive_queuing;
+service_function service_create_error_handler, service_get_error_status, service_raise_error;
+service_function service_get_start_condition;
 service_function service_allocate, service_free, service_open, service_close;
+
+/* A call that does not exist is an error of its own. */
+void service_illegal(struct process *process, uint32_t number);
 
 /* Word `index` of the call's arguments; two of them as a time in nanoseconds. */
 static inline uint32_t service_argument(const struct process *process, unsigned index)

@@ -299,8 +299,6 @@ static void check_processes(void)
     CHECK(code == INVALID_PARAM);
     SET_PARTITION_MODE(MODE_NORMAL, &code);
     CHECK(code == NO_ACTION);
-    SET_PARTITION_MODE(MODE_WARM_START, &code);
-    CHECK(code == INVALID_PARAM);
     SET_PARTITION_MODE((OPERATING_MODE_TYPE)9, &code);
     CHECK(code == INVALID_PARAM);
 }
