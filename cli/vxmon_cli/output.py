@@ -5,12 +5,13 @@ from __future__ import annotations
 
 import os
 import signal
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from pathlib import Path
 
-from vxmon.errors import OutputError
+from vxmon.errors import InputError, OutputError
 
-__all__ = ["Write", "default_sigpipe", "open_output"]
+__all__ = ["Write", "default_sigpipe", "keep_apart", "open_output"]
 
 Write = Callable[[bytes | bytearray], None]
 
@@ -18,6 +19,15 @@ Write = Callable[[bytes | bytearray], None]
 def default_sigpipe() -> None:
     """End silently when the reader of our output has gone, as ``| head`` does."""
     signal.signal(signal.SIGPIPE, signal.SIG_DFL)
+
+
+def keep_apart(sources: Iterable[str], output: str | None) -> None:
+    """Refuse to write over a file that is read; raises InputError."""
+    if output is None or output == "-" or not Path(output).is_file():
+        return
+    for source in sources:
+        if Path(source).exists() and Path(source).samefile(output):
+            raise InputError(f"{output}: is read and cannot be the output too")
 
 
 @contextmanager

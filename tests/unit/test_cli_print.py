@@ -259,6 +259,16 @@ def test_an_output_that_cannot_be_written_gets_3(tmp_path: Path) -> None:
     assert (status, err.count("\n")) == (3, 1)
 
 
+def test_a_session_is_never_written_over(tmp_path: Path) -> None:
+    path = whole_session(tmp_path / "run.pcapng")
+    before = Path(path).read_bytes()
+    (tmp_path / "link").symlink_to(path)
+    for output in (path, str(tmp_path / "link")):
+        status, _, err = run("print", path, "-o", output)
+        assert (status, err.count("\n")) == (2, 1)
+        assert Path(path).read_bytes() == before
+
+
 def test_info_tells_what_the_session_holds(tmp_path: Path) -> None:
     path = whole_session(tmp_path / "run.pcapng", lose=True)
     status, out, _ = run("info", "--format", "json", path)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 import click
 
-from vxmon_cli.output import Write, default_sigpipe, open_output
+from vxmon_cli.output import Write, default_sigpipe, keep_apart, open_output
 
 if TYPE_CHECKING:
     from vxmon.report.lines import LinePrinter
@@ -49,6 +49,7 @@ def print_events(
     from vxmon.trace import open_trace
 
     default_sigpipe()
+    keep_apart(paths, output)
     layout = head or (FORMAT_6 if dialect == "6" else DEFAULT_FORMAT)
     with open_trace(paths) as trace, open_output(output) as write:
         printer = LinePrinter(layout, words=verbose, classic=dialect == "6")
