@@ -206,9 +206,11 @@ class Statistic:
                 self._count_in(values)
 
     def _count_in(self, values: Ints) -> None:
-        self._buckets = _summed(self._buckets, np.bincount(_bucket_of(values[values >= 0])))
-        if (values < 0).any():
-            self._below = _summed(self._below, np.bincount(_bucket_of(-values[values < 0])))
+        below = values < 0
+        if below.any():
+            self._below = _summed(self._below, np.bincount(_bucket_of(-values[below])))
+            values = values[~below]
+        self._buckets = _summed(self._buckets, np.bincount(_bucket_of(values)))
 
     def _bucket_at(self, rank: int) -> tuple[int, int]:
         below = self._below if self._below is not None else np.zeros(0, np.int64)
@@ -243,16 +245,22 @@ def _summed(a: Ints | None, b: Ints | None) -> Ints | None:
 
 
 def _bucket_of(values: Ints) -> Ints:
-    """Number of the bucket of values >= 0: exact below 2 x 128, then 128 a power of two."""
-    shift = np.maximum(_bits(values) - _STEP_BITS - 1, 0)
+    """Number of the bucket of values >= 0: exact below 256, then 128 a power of two.
+
+    From 128 on that is exponent and top 7 bits of the mantissa, as a float64 has them side by side.
+    """
+    if len(values) and int(values.max()) >= 1 << 53:
+        return _bucket_of_large(values)
+    bits = values.astype(np.float64).view(np.int64) >> (52 - _STEP_BITS)
+    return np.where(values < _STEPS, values, bits - ((1023 + _STEP_BITS - 1) << _STEP_BITS))
+
+
+def _bucket_of_large(values: Ints) -> Ints:
+    """The same for numbers that a float64 would round."""
+    bits = np.array([value.bit_length() for value in values.tolist()], np.int64)
+    shift = np.maximum(bits - _STEP_BITS - 1, 0)
     bucket: Ints = (shift << _STEP_BITS) + (values >> shift)
     return bucket
-
-
-def _bits(values: Ints) -> Ints:
-    """Bit lengths; frexp of a float64 rounds numbers above 2^53 up, which is put right."""
-    bits = np.frexp(values.astype(np.float64))[1].astype(np.int64)
-    return bits - ((bits > 0) & (values < np.int64(1) << np.maximum(bits - 1, 0)))
 
 
 def _edges(bucket: int) -> tuple[int, int]:

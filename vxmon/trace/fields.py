@@ -17,6 +17,7 @@ __all__ = ["FieldReader"]
 
 # Instants and counts from here on cannot be right and would not fit 64-bit columns.
 _LIMIT: Final = 1 << 62
+_IDS: Final = 1025
 
 
 @dataclass(slots=True)
@@ -25,6 +26,9 @@ class FieldReader:
 
     table: EventTable
     _places: dict[int, dict[str, Place]] = field(default_factory=dict)
+    _grouped: Columns | None = None
+    _order: NDArray[np.intp] = field(default_factory=lambda: np.zeros(0, np.intp))
+    _ends: NDArray[np.intp] = field(default_factory=lambda: np.zeros(0, np.intp))
 
     def place(self, event: int, name: str) -> Place | None:
         """Where a field lies; None when the table does not have it."""
@@ -34,13 +38,24 @@ class FieldReader:
             self._places[event] = {place.field.name: place for place in places}
         return self._places[event].get(name)
 
+    def of(self, columns: Columns, event: int) -> NDArray[np.intp]:
+        """Records of an event."""
+        if self._grouped is not columns:
+            # Once for all events; 16-bit numbers are sorted in linear time.
+            self._order = np.argsort(columns.id, kind="stable")
+            self._ends = np.cumsum(np.bincount(columns.id, minlength=_IDS))
+            self._grouped = columns
+        return self._order[self._ends[event - 1] : self._ends[event]]
+
     def having(self, columns: Columns, event: int, names: tuple[str, ...]) -> NDArray[np.intp]:
         """Records of an event that are long enough to have all these fields."""
         places = [self.place(event, name) for name in names]
         if None in places:
             return np.zeros(0, np.intp)
         words = max((place.end_word for place in places if place is not None), default=0)
-        return np.flatnonzero((columns.id == event) & (2 * columns.slots.astype(np.int64) >= words))
+        which = self.of(columns, event)
+        long_enough = columns.slots[which] >= (words + 1) // 2
+        return which if long_enough.all() else which[long_enough]
 
     def values(self, columns: Columns, event: int, name: str, which: NDArray[np.intp]) -> NDArray[np.int64]:
         """A field of the records ``which``, all of which must have it. 64-bit values above 2^62 come as 2^62."""

@@ -389,19 +389,24 @@ class _Pieces:
 
 
 def _pieces(segments: Segments, occurrences: Occurrences) -> _Pieces:
-    begin, end = int(segments.start[0]), int(segments.end[-1])
+    """Put the edges of occurrences into the segments that they cut."""
+    count = len(segments)
     edges = np.concatenate([occurrences.start, occurrences.end])
-    edges = edges[(edges > begin) & (edges < end)]
-    cuts = np.concatenate([segments.start, segments.end, edges])
-    cuts.sort(kind="stable")
-    cuts = cuts[np.concatenate([[True], cuts[1:] != cuts[:-1]])]
-    at = np.searchsorted(segments.start, cuts[:-1], "right") - 1
-    kept = cuts[:-1] < segments.end[at]
-    start, stop, at = cuts[:-1][kept], cuts[1:][kept], at[kept]
+    edges = edges[(edges > segments.start[0]) & (edges < segments.end[-1])]
+    edges.sort(kind="stable")
+    cut = np.searchsorted(segments.start, edges, "right") - 1
+    real = (edges > segments.start[cut]) & (edges < segments.end[cut])
+    real[1:] &= edges[1:] != edges[:-1]
+    edges, cut = edges[real], cut[real]
+    at = np.repeat(np.arange(count), np.bincount(cut, minlength=count) + 1)
+    start, end = segments.start[at], segments.end[at]
+    # The pieces behind the edges: each edge before has made one more piece.
+    behind = cut + 1 + np.arange(len(edges))
+    start[behind], end[behind - 1] = edges, edges
     which = np.searchsorted(occurrences.start, start, "right") - 1
     if len(occurrences):
         which = np.where((which >= 0) & (start < occurrences.end[which]), which, -1)
-    return _Pieces(start, stop, segments.partition[at], segments.task[at], segments.depth[at], which)
+    return _Pieces(start, end, segments.partition[at], segments.task[at], segments.depth[at], which)
 
 
 def _add(sums: Ints, key: Ints, length: Ints, count: int) -> None:

@@ -135,7 +135,8 @@ class BootBooks:
         for task, count in hm_misses(columns, self.reader, kept).items():
             self.tasks.hm_misses[task] = self.tasks.hm_misses.get(task, 0) + count
         self.counts += np.bincount(columns.id, minlength=LOSS_ID + 1)
-        switches = columns.arg[(columns.id == EventId.PARTITION_SWITCH) & kept]
+        switches = self.reader.of(columns, EventId.PARTITION_SWITCH)
+        switches = columns.arg[switches[kept[switches]]]
         self.partition_switches += np.bincount(switches, minlength=NOBODY + 1)
         self._sum(closed)
         self._feed_windows(columns, closed)
@@ -219,7 +220,8 @@ class BootBooks:
             books = self._books(stream)
             self._add_modes(books.modes, modes, signs)
             own = columns.stream == stream
-            window = np.flatnonzero(own & (columns.id == EventId.WINDOW))
+            window = self.reader.of(columns, EventId.WINDOW)
+            window = window[own[window]]
             frames = frame_rows(columns, self.reader, stream)
             mine = [segments for segments in closed if segments.stream == stream]
             times = columns.time[own & (columns.id != LOSS_ID)]
@@ -227,8 +229,8 @@ class BootBooks:
 
     def _signs(self, columns: Columns) -> dict[int, Ints]:
         """By partition, when its periodic processes were released or any process completed."""
-        released = np.flatnonzero(columns.id == EventId.RELEASE)
-        completed = np.flatnonzero(columns.id == EventId.COMPLETE)
+        released = self.reader.of(columns, EventId.RELEASE)
+        completed = self.reader.of(columns, EventId.COMPLETE)
         owner = np.concatenate([
             self._periodic[columns.arg[released]], self.people.partition[columns.arg[completed]],
         ])  # fmt: skip

@@ -111,9 +111,11 @@ def task_events(columns: Columns, reader: FieldReader, losses: NDArray[np.void],
     switch, (reason, previous) = fields(EventId.TASK_SWITCH, "reason", "previous")
     preempted = reason == Reason.PREEMPTED
     states, (state,) = fields(EventId.TASK_STATE, "state")
-    deleted = np.flatnonzero((columns.id == EventId.TASK_DELETE) & kept)
+    deleted = reader.of(columns, EventId.TASK_DELETE)
+    deleted = deleted[kept[deleted]]
     stops = np.sort(np.concatenate([states[state == TaskState.DORMANT], deleted]))
-    every_switch = np.flatnonzero((columns.id == EventId.TASK_SWITCH) & kept)
+    every_switch = reader.of(columns, EventId.TASK_SWITCH)
+    every_switch = every_switch[kept[every_switch]]
     return TaskEvents(
         releases=_Group.of(task(release), columns.time[release], number, nominal, _finite(deadline)),
         completions=_Group.of(task(complete), columns.time[complete], completed),
@@ -133,7 +135,8 @@ def _finite(deadline: Ints) -> Ints:
 
 def loss_rows(columns: Columns, losses: NDArray[np.void], kept: NDArray[np.bool_]) -> LossRows:
     """The losses of a chunk."""
-    which = np.flatnonzero((columns.id == LOSS_ID) & kept)
+    which = np.flatnonzero(columns.id == LOSS_ID)
+    which = which[kept[which]]
     return LossRows(columns.time[which], losses["records"][columns.at[which]].astype(np.int64))
 
 

@@ -381,9 +381,13 @@ class WindowBooks:
 
 
 def _by_place(rows: _Rows, which: NDArray[np.bool_]) -> list[tuple[int, _Rows]]:
+    """Some rows, apart by place."""
     if not which.any():
         return []
-    return [(place, rows.take(which & (rows.place == place))) for place in present(rows.place[which])]
+    places = present(rows.place[which])
+    if len(places) == 1:
+        return [(places[0], rows if which.all() else rows.take(which))]
+    return [(place, rows.take(np.flatnonzero(which & (rows.place == place)))) for place in places]
 
 
 def _distances(places: list[WindowPlace]) -> tuple[Ints, Ints]:
