@@ -39,7 +39,7 @@ def _plain(row: LogRow) -> Json:
     common = {
         "entry": entry.number,
         "boot": f"0x{row.boot:08x}" if row.boot else None,
-        "boot_cycle": entry.boot_cycle or None,
+        "boot_cycle": None if row.log is Log.HM and row.message is None else entry.boot_cycle,
         "time_ticks": entry.time,
         "time_ns": row.time_ns,
         "partition": None if entry.partition == NOT_KNOWN else entry.partition,

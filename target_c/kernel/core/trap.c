@@ -119,6 +119,9 @@ uint32_t trap_record(uint32_t event, uint32_t number, uint32_t a, uint32_t b)
     bool taken = true;
 
     partition->user_events++;
+    if (!vxm_shows_partition(partition->index)) {
+        return NO_ERROR;
+    }
     switch (event) {
     case VXM_EVENT_USER_POINT:
         vxm_user_point((uint16_t)number);
