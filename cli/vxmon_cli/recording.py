@@ -187,7 +187,7 @@ def _capture(options: Options, client: Client, session: _Session, stop: _Stop, p
         progress.tell("stopped at once; the session ends where it was" if capture.begun else "stopped")
         return _INTERRUPTED
     _tell_summary(progress, summary, session)
-    return TargetError.exit_status if summary.incomplete else 0
+    return TargetError.exit_status if summary.failure else 0
 
 
 def _plan(options: Options) -> Plan:
@@ -215,8 +215,8 @@ def _tell_target(progress: Progress, info: TargetInfo, client: Client) -> None:
 def _tell_summary(progress: Progress, summary: Summary, session: _Session) -> None:
     for line in summary_lines(summary, session.name, session.size):
         progress.tell(line)
-    if summary.incomplete:
-        progress.tell(f"INCOMPLETE: {summary.incomplete}")
+    if summary.failure or summary.incomplete:
+        progress.tell(f"INCOMPLETE: {summary.failure or summary.incomplete}")
     elif summary.lost_records:
         progress.tell(f"INCOMPLETE: {summary.lost_records:,} events are lost")
     if summary.socket_drops:

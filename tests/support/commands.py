@@ -119,19 +119,19 @@ class Posix:
 
 
 @contextmanager
-def posix_target(*arguments: str) -> Iterator[Posix]:
-    """The posix target on a free port."""
+def posix_target(*arguments: str, port: int = 0) -> Iterator[Posix]:
+    """The posix target on a port, by default a free one."""
     if not POSIX_TARGET.exists():
         pytest.fail(f"{POSIX_TARGET} is not built: make build")
-    command = [str(POSIX_TARGET), "--port", "0", *arguments]
+    command = [str(POSIX_TARGET), "--port", str(port), *arguments]
     environment = {**os.environ, "ASAN_OPTIONS": "detect_leaks=0"}
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment) as process:
         try:
             assert process.stdout is not None
             line = process.stdout.readline()
-            port = re.search(r"127\.0\.0\.1:(\d+)", line)
-            assert port, line
-            yield Posix(int(port[1]), process.pid)
+            found = re.search(r"127\.0\.0\.1:(\d+)", line)
+            assert found, line
+            yield Posix(int(found[1]), process.pid)
         finally:
             process.send_signal(signal.SIGCONT)
             process.terminate()

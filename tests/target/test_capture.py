@@ -3,8 +3,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
+import random
 import re
+import select
 import signal
 import socket
 import struct
@@ -365,3 +368,115 @@ def test_wrong_usage_is_one_line(arguments: list[str], words: str, tmp_path: Pat
     assert done.err.count("\n") == 1
     assert words in done.err
     assert list(tmp_path.iterdir()) == []
+
+
+# ---------------------------------------------------------------- bad networks, restarts
+
+
+class Proxy(threading.Thread):
+    """Stands between host and target and loses datagrams of both directions at random."""
+
+    def __init__(self, target: str, lose: float, seed: int = 1) -> None:
+        super().__init__(daemon=True)
+        self.front = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+        self.front.bind(("127.0.0.1", 0))
+        self.back = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+        host, port = target.split(":")
+        self.back.connect((host, int(port)))
+        self.back.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 1 << 22)
+        self.address = f"127.0.0.1:{self.front.getsockname()[1]}"
+        self.lose, self.random, self.lost, self.ended = lose, random.Random(seed), 0, False
+
+    def run(self) -> None:
+        peer = None
+        while not self.ended:
+            for sock in select.select([self.front, self.back], [], [], 0.2)[0]:
+                try:
+                    data, sender = sock.recvfrom(2048)
+                except ConnectionRefusedError:
+                    continue
+                if self.random.random() < self.lose:
+                    self.lost += 1
+                elif sock is self.front:
+                    peer = sender
+                    self.back.send(data)
+                elif peer:
+                    self.front.sendto(data, peer)
+
+    def __enter__(self) -> Proxy:
+        self.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.ended = True
+        self.join()
+        self.front.close()
+        self.back.close()
+
+
+@pytest.mark.parametrize("lose", [0.05, 0.25])
+def test_nothing_is_lost_over_a_lossy_network(tmp_path: Path, lose: float) -> None:
+    path = tmp_path / "s.pcapng"
+    with posix_target("--rate", "10000") as target, Proxy(target.address, lose) as proxy:
+        done = vxmon("capture", proxy.address, "-d", "2", "-o", str(path))
+    check_complete(done, path)
+    assert proxy.lost > 10
+    assert done.figure("resends") > 0
+
+
+def test_one_way_over_a_lossy_network_counts_what_is_missing(tmp_path: Path) -> None:
+    path = tmp_path / "s.pcapng"
+    with posix_target("--rate", "20000") as target, Proxy(target.address, 0.1) as proxy:
+        done = vxmon("capture", proxy.address, "-d", "2", "--one-way", "-o", str(path))
+    assert done.status == 0, done.err
+    assert "INCOMPLETE" in done.err
+    (stream,) = info(path)["streams"]
+    assert stream["lost"]["link"] > 100
+    assert stream["recorded"] == stream["delivered"] + sum(stream["lost"].values()) == done.figure("recorded")
+    assert stream["delivered"] == done.figure("delivered")
+
+
+def test_a_restarted_target_is_told_and_recorded_on(tmp_path: Path) -> None:
+    path = tmp_path / "s.pcapng"
+    with contextlib.ExitStack() as first:
+        target = first.enter_context(posix_target("--rate", "20000"))
+        capture = start_vxmon("capture", target.address, "-o", str(path))
+        wait_for_size(path, 100_000)
+        os.kill(target.pid, signal.SIGKILL)
+        first.close()
+        size = path.stat().st_size
+        with posix_target("--rate", "20000", port=target.port):
+            wait_for_size(path, size + 200_000)
+            capture.send_signal(signal.SIGINT)
+            done = finish(capture)
+    assert done.status == 0, done.err
+    assert "was restarted" in done.err
+    assert "INCOMPLETE" in done.err, "what the first boot recorded last is not known"
+    streams = info(path)["streams"]
+    assert len({stream["boot"] for stream in streams}) == 2
+    assert all(stream["delivered"] for stream in streams)
+    assert not any(streams[-1]["lost"].values())
+
+
+def test_a_target_that_shuts_down_ends_the_capture(tmp_path: Path) -> None:
+    path = tmp_path / "s.pcapng"
+    with posix_target("--rate", "20000") as target:
+        capture = start_vxmon("capture", target.address, "-o", str(path))
+        wait_for_size(path, 100_000)
+    done = finish(capture)
+    check_complete(done, path)
+    assert "the target ended the run: shutdown" in done.err
+    assert "reason:shutdown" in events(path)[-1]
+
+
+def test_a_target_that_is_gone_at_the_end_is_a_failure(tmp_path: Path) -> None:
+    path = tmp_path / "s.pcapng"
+    with posix_target("--rate", "20000") as target:
+        capture = start_vxmon("capture", target.address, "-o", str(path))
+        wait_for_size(path, 100_000)
+        os.kill(target.pid, signal.SIGKILL)
+    capture.send_signal(signal.SIGINT)
+    done = finish(capture)
+    assert done.status == 3
+    assert "INCOMPLETE" in done.err
+    assert len(events(path)) > 1000

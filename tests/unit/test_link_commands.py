@@ -15,7 +15,9 @@ MS = 1_000_000
 
 def sent_at(requester: Requester, until_ms: int) -> list[tuple[int, int]]:
     """(ms, request id) of everything sent, asking each ms."""
-    return [(ms, decode_command(payload).request) for ms in range(until_ms) for payload in requester.poll(ms * MS)]
+    return [
+        (ms, decode_command(pending.payload).request) for ms in range(until_ms) for pending in requester.poll(ms * MS)
+    ]
 
 
 def test_a_command_is_repeated_and_then_given_up() -> None:
@@ -44,11 +46,11 @@ def test_the_next_command_waits_for_the_reply_to_the_one_before() -> None:
     """The target refuses a request id that is older than the last one it has seen."""
     requester = Requester(7)
     first, second = requester.submit(InfoRequest(), 0), requester.submit(Stop(), 0)
-    assert [decode_command(p).request for p in requester.poll(0)] == [7]
+    assert [p.command.request for p in requester.poll(0)] == [7]
     assert requester.take(Reply(8, Result.OK), 1) is None, "nobody asked for that yet"
     assert requester.poll(1 * MS) == []
     requester.take(Reply(7, Result.OK), 2 * MS)
-    assert [decode_command(p).request for p in requester.poll(2 * MS)] == [8]
+    assert [p.command.request for p in requester.poll(2 * MS)] == [8]
     assert first.done
     assert not second.done
 

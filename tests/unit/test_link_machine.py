@@ -156,7 +156,7 @@ class Network:
     def tick(self) -> None:
         """One ms."""
         self.now += MS
-        if self.target.run and self.now >= self._next_beat:
+        if self.target.executed and self.now >= self._next_beat:
             self._next_beat = self.now + 1000 * MS
             for data in self.target.heartbeat():
                 self.carry(data, to_host=True)
@@ -380,6 +380,17 @@ def test_a_reboot_is_told_and_the_host_asks_for_control_again() -> None:
     assert network.link.reboots == 1, "a datagram of the old boot that was late"
     network.start()
     assert network.link.run == network.target.run == 1
+
+
+def test_a_restarted_target_that_says_nothing_is_found() -> None:
+    """It knows no host any more, so it is silent until it is greeted."""
+    network = connected()
+    network.start()
+    network.target = ModelTarget(boot=6)
+    network._next_beat = 1 << 62
+    network.go(4000)
+    assert network.link.reboots == 1
+    assert (network.link.control, network.link.run, network.link.boot) == (Control.HELD, 0, 6)
 
 
 def test_pending_commands_end_with_the_boot() -> None:

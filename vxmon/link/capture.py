@@ -15,6 +15,7 @@ from vxmon.link.machine import Control
 from vxmon.link.selection import Resolver, select_events
 from vxmon.link.summary import Summary
 from vxmon.session import Recorder
+from vxmon.wire.events import StopReason
 from vxmon.wire.types import (
     Result,
     RunConfig,
@@ -279,7 +280,15 @@ class Capture:
         if self._client.output_error is None and self._link.end is not None:
             self._drain()
         self._tell_notes()
+        self._tell_reason()
         self._account()
+
+    def _tell_reason(self) -> None:
+        """Why the run ended, when it was not we who ended it."""
+        end = self._link.end
+        if end is not None and end.reason not in (StopReason.HOST, StopReason.AUTOSTOP):
+            reason = next((r.name.lower() for r in StopReason if r == end.reason), str(end.reason))
+            self._tell(f"the target ended the run: {reason}")
 
     def _stop_target(self) -> None:
         if self._link.end is not None or not self._link.run:
@@ -287,13 +296,13 @@ class Capture:
         try:
             reply = self._client.call(Stop())
         except TargetError as error:
-            self.summary.incomplete = str(error)
+            self.summary.failure = str(error)
             return
         if reply.result == Result.STATE:
             # It has stopped by itself; the end comes by its channel, or not at all.
             self._client.wait(lambda: self._link.end is not None, 1.0)
         elif reply.result != Result.OK:
-            self.summary.incomplete = f"stop refused: {reply.text or reply.result.name.lower()}"
+            self.summary.failure = f"stop refused: {reply.text or reply.result.name.lower()}"
 
     def _drain(self) -> None:
         """Fetch what the target still holds, as long as something arrives."""

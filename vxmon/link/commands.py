@@ -68,8 +68,8 @@ class Requester:
             self._queue[0].due = now
         return pending
 
-    def poll(self, now: int) -> list[bytes]:
-        """Payloads to send now."""
+    def poll(self, now: int) -> list[Pending]:
+        """Commands to send now."""
         while self._queue:
             pending = self._queue[0]
             if now < pending.due:
@@ -84,7 +84,7 @@ class Requester:
             self.repeated += pending.tries > 0
             pending.tries += 1
             pending.due = now + wait * _MS
-            return [pending.payload]
+            return [pending]
         return []
 
     def fail_all(self, why: str) -> None:

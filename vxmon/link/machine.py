@@ -179,8 +179,6 @@ class HostLink:
         if self.lost:
             self.lost = False
             self._note("the target is heard again")
-            if self.control is Control.HELD:
-                self.connect(now)
         return True
 
     def _reboot(self, boot: int, now: int) -> None:
@@ -276,10 +274,13 @@ class HostLink:
     def poll(self, now: int) -> list[bytes]:
         """Datagrams to be sent now."""
         self._watch(now)
-        out = [self._datagram(Channel.COMMAND, payload) for payload in self._requests.poll(now)]
+        out = [self._command(pending) for pending in self._requests.poll(now)]
         if self._hello is not None and self._hello.failure:
             self._hello = None
             self.control = Control.SILENT
+            if self.lost:
+                # A target that was there before may come back any time.
+                self.connect(now)
         if self.control is Control.HELD:
             if now >= self._next_heartbeat:
                 self._next_heartbeat = now + _HEARTBEAT
@@ -290,15 +291,22 @@ class HostLink:
             self._note(f"message {dropped.message} of the target lacks {len(dropped.missing)} fragments")
         return out
 
+    def _command(self, pending: Pending) -> bytes:
+        """A greeting is for whatever boot is there now: it is how a restarted target is found."""
+        any_boot = isinstance(pending.command.body, Hello)
+        return self._datagram(Channel.COMMAND, pending.payload, 0 if any_boot else self.boot)
+
     def _watch(self, now: int) -> None:
         if not self.lost and self.control is Control.HELD and now - self._heard > _LOST:
             self.lost = True
+            self.connect(now)
             self._note(f"the target has not been heard for {_LOST // 1_000_000_000} s")
 
-    def _datagram(self, channel: Channel, payload: bytes) -> bytes:
+    def _datagram(self, channel: Channel, payload: bytes, boot: int | None = None) -> bytes:
         self._sequences[channel] += 1
         sequence = self._sequences[channel] & 0xFFFFFFFF
-        return encode_datagram(Header(channel, self.boot, sequence, message=sequence & 0xFFFF), payload)
+        header = Header(channel, self.boot if boot is None else boot, sequence, message=sequence & 0xFFFF)
+        return encode_datagram(header, payload)
 
     def _tail(self, now: int) -> dict[int, int]:
         """Blocks cut of each stream, as far as they should have arrived."""

@@ -18,7 +18,8 @@ class Summary:
     """What became of a capture, summed over its runs.
 
     ``recorded`` is None when the target did not tell. ``lost`` is by cause (SPEC section 4); ``incomplete`` says why
-    the end is not known, "" when it is. ``seconds`` are the host's, from start to stop.
+    something is not known, "" when all is; ``failure`` that the target was not there any more at the end. ``seconds``
+    are the host's, from start to stop.
     """
 
     recorded: int | None = 0
@@ -32,6 +33,7 @@ class Summary:
     socket_drops: int = 0
     seconds: float = 0.0
     incomplete: str = ""
+    failure: str = ""
 
     @property
     def lost_records(self) -> int:

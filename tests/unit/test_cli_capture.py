@@ -1,0 +1,161 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Options of ``vxmon capture``, the closing summary, and that help costs no imports."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import click
+import pytest
+
+from vxmon.errors import InputError, TargetError
+from vxmon.link.qemu import Boot, find_image
+from vxmon.link.repeatable import boot_config
+from vxmon.link.selection import select_events
+from vxmon.link.summary import Summary
+from vxmon.wire.events import TABLES
+from vxmon.wire.types import Policy, RunConfig
+from vxmon_cli.main import COMMANDS
+from vxmon_cli.params import Size, split_address
+from vxmon_cli.progress import size_text, summary_lines
+
+TABLE = TABLES["2.4"]
+OFFERED = frozenset(event.id for event in TABLE.events)
+IDS = {event.name: event.id for event in TABLE.events}
+
+
+@pytest.mark.parametrize(
+    ("text", "size"), [("1", 1), ("500k", 512_000), ("20M", 20 << 20), ("1G", 1 << 30), (" 3m ", 3 << 20)]
+)
+def test_sizes(text: str, size: int) -> None:
+    assert Size().convert(text, None, None) == size
+
+
+@pytest.mark.parametrize("text", ["", "k", "1.5M", "-1", "0", "0M", "5T", "1kk", "²", "999999999999999G"])
+def test_what_is_no_size(text: str) -> None:
+    with pytest.raises(click.BadParameter):
+        Size().convert(text, None, None)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [("10.0.0.1", ("10.0.0.1", 6530)), ("target", ("target", 6530)), ("a.b:1", ("a.b", 1)), ("h:65535", ("h", 65535))],
+)
+def test_addresses(text: str, expected: tuple[str, int]) -> None:
+    assert split_address(text, 6530) == expected
+
+
+@pytest.mark.parametrize("text", ["", ":1", "a:", "a:0", "a:65536", "a:b", "a:1:2", "::1", "a b", "a:-1", "a:9999999"])
+def test_what_is_no_address(text: str) -> None:
+    with pytest.raises(ValueError, match="no "):
+        split_address(text, 6530)
+
+
+def test_help_loads_neither_numpy_nor_protobuf_nor_a_command() -> None:
+    code = (
+        "import sys; sys.argv = ['vxmon', '--help']\n"
+        "from vxmon_cli.main import main\n"
+        "try: main()\n"
+        "except SystemExit as end: status = end.code\n"
+        "heavy = {'numpy', 'google', 'rich', 'lxml'} | {m for m in sys.modules if 'vxmon_cli.commands.' in m}\n"
+        "print(status, sorted(heavy & set(sys.modules)))"
+    )
+    out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=True).stdout
+    assert out.splitlines()[-1] == "0 []"
+    for name in COMMANDS:
+        assert name in out
+
+
+def test_help_of_a_command_needs_no_numpy() -> None:
+    code = (
+        "import sys; sys.argv = ['vxmon', 'capture', '--help']\n"
+        "from vxmon_cli.main import main\n"
+        "try: main()\n"
+        "except SystemExit: print('numpy' in sys.modules)"
+    )
+    out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=True).stdout
+    assert out.splitlines()[-1] == "False"
+
+
+# ---------------------------------------------------------------- events
+
+
+def test_all_events_are_recorded_unless_told_otherwise() -> None:
+    assert select_events(TABLE, OFFERED) == OFFERED
+    assert select_events(TABLE, OFFERED - {IDS["USER"]}) == OFFERED - {IDS["USER"]}
+
+
+def test_only_some_events_and_the_recorders_own() -> None:
+    control = {event.id for event in TABLE.events if event.klass == "CONTROL"}
+    assert select_events(TABLE, OFFERED, ["window"]) == control | {IDS["WINDOW"]}
+
+
+def test_without_classes() -> None:
+    left = select_events(TABLE, OFFERED, (), ["INT", "ker"])
+    assert left == {event.id for event in TABLE.events if event.klass not in ("INT", "KER")}
+    assert {IDS["START"], IDS["STOP"]} <= select_events(TABLE, OFFERED, (), ["CONTROL"])
+
+
+def test_names_not_offered_are_refused() -> None:
+    with pytest.raises(InputError, match="'USER' is no event of this target"):
+        select_events(TABLE, OFFERED - {IDS["USER"]}, ["USER"])
+    with pytest.raises(InputError, match=r"'X' is no class .* COMM, CONTROL"):
+        select_events(TABLE, OFFERED, (), ["X"])
+
+
+# ---------------------------------------------------------------- the demo target
+
+
+def test_boot_parameters() -> None:
+    boot = Boot(0x1234, "chatter", run="10s", release="2.2", extra=("rate=5",))
+    assert boot.text == "entropy=0x0000000000001234 port=6530 scenario=chatter run=10s release=2.2 rate=5"
+    assert Boot.fresh().entropy != Boot.fresh().entropy
+
+
+def test_boot_configuration_of_a_run() -> None:
+    config = RunConfig(unit_slots=256, units=8, policy=Policy.LINEAR, high_water=50, flush_ms=20, datagram_bytes=600)
+    text = boot_config(config, OFFERED, 1.5)
+    assert text == "ms:1500,oneway:1,datagram:600,unit:256,units:8,highwater:50,flush:20,policy:linear"
+    assert boot_config(RunConfig(), frozenset({1, 2, 33}), 2) == "ms:2000,oneway:1,on:1+2+33"
+
+
+def test_where_the_image_is_looked_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    image = tmp_path / "tree/build/ppce500/kernel.elf"
+    inside = tmp_path / "tree/a/b"
+    for folder in (image.parent, inside, tmp_path / "tree/proto"):
+        folder.mkdir(parents=True)
+    image.write_bytes(b"")
+    (tmp_path / "tree/proto/SPEC.md").write_text("")
+    monkeypatch.delenv("VXMON_TARGET", raising=False)
+    monkeypatch.chdir(inside)
+    assert find_image() == image
+    other = tmp_path / "other.elf"
+    other.write_bytes(b"")
+    monkeypatch.setenv("VXMON_TARGET", str(other))
+    assert find_image() == other
+    assert find_image(str(image)) == image
+    with pytest.raises(TargetError, match=r"none\.elf: there is no such image"):
+        find_image(str(tmp_path / "none.elf"))
+
+
+# ---------------------------------------------------------------- summary
+
+
+def test_the_summary_names_every_loss() -> None:
+    summary = Summary(
+        recorded=1_000_000, delivered=999_000, lost={"overwritten": 900, "link": 100}, blocks=10, datagrams=12,
+        duplicates=1, resends=2, corrupt=3, socket_drops=4, seconds=1.25,
+    )  # fmt: skip
+    assert summary_lines(summary, "x.pcapng", 1536) == [
+        "x.pcapng: 1.5 KiB in 1.2 s",
+        "events: recorded 1,000,000, delivered 999,000, lost 1,000 (overwritten 900, link 100)",
+        "datagrams: 12 received, 10 blocks, 1 duplicates, 2 resends, 3 corrupt, 4 dropped by the socket",
+    ]
+    assert "recorded not told" in summary_lines(Summary(recorded=None), "x", 0)[1]
+
+
+@pytest.mark.parametrize(("size", "text"), [(0, "0 B"), (1023, "1023 B"), (1024, "1.0 KiB"), (5 << 40, "5.0 TiB")])
+def test_sizes_in_words(size: int, text: str) -> None:
+    assert size_text(size) == text
