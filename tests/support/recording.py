@@ -84,6 +84,7 @@ class Recording:
     start_seen: bool = True
     end_seen: bool = True
     boot: int = BOOT
+    tables: bool = True
     records: list[Record] = field(default_factory=list)
 
     def add(self, time: int, name: str, arg: int = 0, *, stream: int = 0, run: int = 1, **values: int | str) -> None:
@@ -106,7 +107,7 @@ class Recording:
         return Recording(
             self.tasks, self.schedules, self.partitions, self.hz, self.big_endian, self.block_records,
             frozenset(e.id for e in TABLE.events) - {EVENTS[n].id for n in names}, self.start_seen, self.end_seen,
-            self.boot, kept,
+            self.boot, self.tables, kept,
         )  # fmt: skip
 
     def blocks(self) -> list[tuple[int, int, bytes]]:
@@ -137,7 +138,7 @@ class Recording:
     def write(self, path: Path, drop: Collection[int] = ()) -> str:
         """Write the session, leaving out the blocks of those numbers; returns its name."""
         writer = SessionWriter(FileSink.open(str(path)), {})
-        for number, table in enumerate(self._tables()):
+        for number, table in enumerate(self._tables() if self.tables else []):
             for datagram in split_message(self._header(Channel.TABLE, number), encode_table(table)):
                 writer.add(_ARRIVAL, _TARGET, _HOST, datagram)
         runs = sorted({r.run for r in self.records})

@@ -238,3 +238,20 @@ def test_without_a_schedule_in_the_session_the_module_configuration_gives_it(tmp
     assert boot["schedule_source"] == "module configuration"
     nav = next(w for w in boot["windows"] if w["partition"] == "NAV")
     assert nav["margin"]["min_ns"]["value"] == 290_000
+
+
+def test_a_session_without_tables_says_what_is_missing(tmp_path: Path) -> None:
+    rec = recording()
+    rec.tables = False
+    path = rec.write(tmp_path / "s.pcapng")
+    document = values("time", "--per-frame", "--hist", path)
+    (boot,) = document["boots"]
+    assert boot["clock_hz"] == 0
+    assert "the session does not tell the clock's rate: no times" in boot["notes"]
+    assert boot["tasks"][0]["time_ns"]["status"] == "not_recorded"
+    # Ticks are known all the same.
+    assert boot["cpus"][0]["observed_ticks"] == 2500
+    done = analyze("time", path)
+    assert (done.status, done.err) == (0, "")
+    assert analyze("time", "--format", "csv", path).status == 0
+    assert any(f["kind"] == "schema" for f in values("quality", path)["findings"])

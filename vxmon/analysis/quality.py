@@ -12,16 +12,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vxmon.analysis.figures import Statistic
+from vxmon.trace.columns import Columns
 from vxmon.trace.facts import CAUSES, Boot, Facts, Stream
+from vxmon.trace.fields import FieldReader
 from vxmon.trace.names import LOSS_ID
 from vxmon.trace.trace import StoredTrace
-from vxmon.wire.events import TABLES, EventId
+from vxmon.wire.events import TABLES, EventId, OnOff
 from vxmon.wire.types import EventTable
 
 __all__ = ["Finding", "LossInterval", "Quality", "RunEdges", "StreamQuality", "analyze_quality", "headline"]
 
 # A sample later than this many periods of its partition has missed at least one.
 _LATE_SAMPLE: Final = 2
+_MOST_FILTERS: Final = 100
 
 Ints = NDArray[np.int64]
 Severity = Literal["error", "warning", "note"]
@@ -90,6 +93,7 @@ class Quality:
     edges: list[RunEdges] = field(default_factory=list)
     unknown_events: dict[int, int] = field(default_factory=dict)
     findings: list[Finding] = field(default_factory=list)
+    filters: list[tuple[int, int, int, bool]] = field(default_factory=list)
     clocks: dict[int, int] = field(default_factory=dict)
 
 
@@ -239,10 +243,22 @@ def _walk(trace: StoredTrace, quality: Quality, samples: _Samples) -> None:
             known[boot.number][[event.id for event in boot.table.events]] = True
         counts = np.bincount(columns.id, minlength=LOSS_ID + 1)[:LOSS_ID]
         unknown += np.where(known[boot.number], 0, counts)
+        _take_filters(quality, boot, columns)
         which = np.flatnonzero(columns.id == EventId.MEM_SAMPLE)
         if len(which):
             samples.take(boot.number, columns.time[which], columns.arg[which].astype(np.int64))
     quality.unknown_events = {int(event): int(unknown[event]) for event in np.flatnonzero(unknown).tolist()}
+
+
+def _take_filters(quality: Quality, boot: Boot, columns: Columns) -> None:
+    """Events that were switched on or off while recording; they are rare."""
+    reader = FieldReader(boot.table)
+    if not (columns.id == EventId.FILTER).any():
+        return
+    which = reader.having(columns, EventId.FILTER, ("state",))
+    for at in which[: _MOST_FILTERS - len(quality.filters)].tolist():
+        state = int(reader.values(columns, EventId.FILTER, "state", np.array([at]))[0])
+        quality.filters.append((boot.number, int(columns.time[at]), int(columns.arg[at]), state != OnOff.OFF))
 
 
 # ---------------------------------------------------------------- findings
@@ -267,6 +283,12 @@ def _findings(facts: Facts, quality: Quality, samples: _Samples) -> Iterator[Fin
     for edge in quality.edges:
         yield from _edge(edge)
     yield from _missed_samples(facts, samples)
+    for number, time, event, on in quality.filters:
+        named = {e.id: e.name for e in facts.boots[number].table.events}
+        text = (
+            f"boot {number}: {named.get(event, f'event {event}')} was switched {'on' if on else 'off'} at {time} ticks"
+        )
+        yield Finding("warning", "filter", text)
 
 
 def _edge(edge: RunEdges) -> Iterator[Finding]:

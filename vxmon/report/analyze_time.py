@@ -152,8 +152,8 @@ def _window_json(boot: BootTime, window: WindowTime) -> Json:
         "schedule": place.schedule,
         "window": place.window,
         "partition": partition_name(boot, window.partition),
-        "offset_ns": ticks_to_ns(place.offset, boot.clock_hz),
-        "budget_ns": ticks_to_ns(place.duration, boot.clock_hz),
+        "offset_ns": ticks_to_ns(place.offset, boot.clock_hz) if boot.clock_hz else None,
+        "budget_ns": ticks_to_ns(place.duration, boot.clock_hz) if boot.clock_hz else None,
         **_window_values(boot, window),
     }
 
@@ -198,7 +198,7 @@ def _spread_json(spread: Spread, hz: int | None) -> Json:
     value |= {f"{_KEYS[name]}{unit}": figure_json(getattr(spread, name), hz) for name in _STATISTICS}
     worst = spread.worst
     value["worst"] = None if worst is None or worst.time < 0 else {"number": worst.number, "time_ticks": worst.time}
-    if spread.histogram:
+    if spread.histogram and hz != 0:
         value[f"histogram{unit}"] = [
             [low if hz is None else ticks_to_ns(low, hz), high if hz is None else ticks_to_ns(high, hz), count]
             for low, high, count in spread.histogram
@@ -303,7 +303,7 @@ def _frame_table(boot: BootTime, chosen: Filter) -> tuple[tuple[str, ...], Itera
     for name in times:
         ns = ticks_to_ns(columns[name][order], max(boot.clock_hz, 1)).tolist()
         # A start that was not seen has no delay.
-        values.append([None if name == "delay" and t < 0 else t for t in ns])
+        values.append([None if (name == "delay" and t < 0) or not boot.clock_hz else t for t in ns])
     values.append(columns["records"][order].tolist())
     wanted = [chosen.partition(boot, owner) for owner in owners]
     return names, (row for row, keep in zip(zip(*values, strict=True), wanted, strict=True) if keep)
@@ -516,7 +516,7 @@ def _histograms(boot: BootTime, windows: list[WindowTime], tasks: list[TaskTime]
     named = [(f"margin of window {' '.join(_window_name(boot, w))}", w.margin) for w in windows]
     named += [(f"execution of {task_name(boot, t.index)}", t.execution) for t in tasks if not t.idle]
     for title, spread in named:
-        if spread.histogram:
+        if spread.histogram and boot.clock_hz:
             yield _bars(f"{title}, us", spread.histogram, boot.clock_hz)
 
 

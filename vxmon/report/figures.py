@@ -21,15 +21,20 @@ NOTHING: Final = "-"
 
 def figure_json(figure: Figure, hz: int | None = None) -> Json:
     """A figure as a JSON object; in ns when ``hz`` is given, in its own unit else."""
-    figure = figure if hz is None else figure.mapped(lambda ticks: ticks_to_ns(ticks, hz))
+    figure = figure if hz is None else _in_ns(figure, hz)
     return {"value": figure.value, "lo": figure.lo, "hi": figure.hi, "n": figure.n, "status": figure.status}
 
 
 def figure_row(figure: Figure, hz: int | None = None) -> tuple[str, str, str, str, str]:
     """A figure as cells: value, lo, hi, n, status; empty where there is none."""
-    figure = figure if hz is None else figure.mapped(lambda ticks: ticks_to_ns(ticks, hz))
+    figure = figure if hz is None else _in_ns(figure, hz)
     value, lo, hi = ("" if x is None else str(x) for x in (figure.value, figure.lo, figure.hi))
     return value, lo, hi, str(figure.n), figure.status
+
+
+def _in_ns(figure: Figure, hz: int) -> Figure:
+    """Where the session does not tell the clock's rate, there are no times."""
+    return figure.mapped(lambda ticks: ticks_to_ns(ticks, hz)) if hz else Figure.none()
 
 
 def loss_json(facts: Facts) -> Json:

@@ -136,8 +136,8 @@ class BootBooks:
             self.tasks.hm_misses[task] = self.tasks.hm_misses.get(task, 0) + count
         self.counts += np.bincount(columns.id, minlength=LOSS_ID + 1)
         switches = self.reader.of(columns, EventId.PARTITION_SWITCH)
-        switches = columns.arg[switches[kept[switches]]]
-        self.partition_switches += np.bincount(switches, minlength=NOBODY + 1)
+        given = columns.arg[switches[kept[switches]]]
+        self.partition_switches += np.bincount(given, minlength=NOBODY + 1)
         self._sum(closed)
         self._feed_windows(columns, closed)
 

@@ -214,6 +214,8 @@ def _task(books: BootBooks, task: int) -> TaskTime:
 
 
 def _notes(books: BootBooks) -> Iterator[str]:
+    if not books.boot.clock_hz:
+        yield "the session does not tell the clock's rate: no times"
     needed = (_FRAME, EventId.WINDOW, _PARTITION, _TASK, EventId.RELEASE, EventId.COMPLETE)
     missing = [event.name for event in needed if not books.recorded(event)]
     if missing:
@@ -224,6 +226,11 @@ def _notes(books: BootBooks) -> Iterator[str]:
     for partition in sorted(p for p in scheduled if not books.people.has_idle(p)):
         name = books.boot.names.named("partition").get(partition, f"partition {partition}")
         yield f"{name}: no idle process is known, so its margin is not; name its background processes"
+    yield from _frame_notes(books)
+    yield from _deadline_notes(books)
+
+
+def _frame_notes(books: BootBooks) -> Iterator[str]:
     for stream, some in sorted(books.windows.items()):
         track = some.windows.track
         if track.irregular:
@@ -233,6 +240,10 @@ def _notes(books: BootBooks) -> Iterator[str]:
             yield f"CPU {stream}: frames of schedules that are not known: {numbers}"
         if some.frames_left_out:
             yield f"CPU {stream}: {some.frames_left_out} occurrences are not listed by frame; choose a time window"
+
+
+def _deadline_notes(books: BootBooks) -> Iterator[str]:
+    """Where the health monitor counts other deadlines than the records show."""
     for task in sorted(books.tasks.books):
         book = books.tasks.books[task]
         told = books.tasks.hm_misses.get(task, 0)
