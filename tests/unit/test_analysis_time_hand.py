@@ -585,3 +585,47 @@ def test_without_an_idle_process_there_is_no_margin(tmp_path: Path) -> None:
     assert certain(window(boot, 0).tasks.total) == 392
     named = analyzed(rec, tmp_path, request=TimeRequest(background=["A_IDLE"]))
     assert certain(window(named, 0).margin.total) == 290
+
+
+def two_schedules() -> Recording:
+    """Frame 1 runs schedule 0, frame 2 (from 2000 on) schedule 1, in which A has [0,100) and the module OS the rest."""
+    rec = recording()
+    rec.schedules = (SCHEDULE, Schedule(1, 500, (Window(A, True, 0, 100), Window(MODULE, False, 100, 400))))
+    rec.rows([(900, *start())])
+    whole_frame(rec, 1000, 0)
+    rec.rows(
+        [
+            (1900, "SCHEDULE", 1, {"previous": 0}),
+            (2001, *frame(2000, 1, 1)),
+            (2002, "WINDOW", 0),
+            (2003, "PARTITION_SWITCH", A),
+            (2005, *switch(A_IDLE)),
+            (2101, "WINDOW", 1),
+            (2102, "PARTITION_SWITCH", MODULE),
+            (2104, *switch(MOS, WINDOW_END, A_IDLE)),
+            (2500, "STOP", 0),
+        ]
+    )
+    return rec
+
+
+def test_a_change_of_schedule(tmp_path: Path) -> None:
+    boot = analyzed(two_schedules(), tmp_path)
+    places = {(w.place.schedule, w.place.window): w for w in boot.windows if w.place is not None}
+    assert parts(places[0, 0]) == (290, 102, 5, 0, 3)
+    # [2000,2100): 3 late, 2 kernel, then idle: 95. The module OS has [2100,2500): 2 late, 2 kernel, 396 idle.
+    assert parts(places[1, 0]) == (95, 0, 2, 0, 3)
+    assert parts(places[1, 1]) == (396, 0, 2, 0, 2)
+    assert boot.notes == []
+    # A's figures are over both of its windows: 290 + 95.
+    windows = partition(boot, A).windows
+    assert windows is not None
+    assert certain(windows.margin.total) == 385
+
+
+def test_a_frame_that_comes_too_early_is_told(tmp_path: Path) -> None:
+    rec = frames(1)
+    rec.rows([(1900, *frame(1900, 1))])
+    rec.records.sort(key=lambda r: r.time)
+    boot = analyzed(rec, tmp_path)
+    assert boot.notes == ["CPU 0: 1 major frames do not follow each other as the schedule says"]

@@ -125,6 +125,9 @@ class FrameTrack:
             return []
         last_start, last_frame, last_schedule = self._last
         missing = frame - last_frame - 1
+        before = self._plans.get(last_schedule, plan)
+        if missing == 0 and start - last_start == before.major:
+            return []
         exact = schedule == last_schedule and start - last_start == (missing + 1) * plan.major
         if exact and 0 < missing <= _MOST_INFERRED:
             numbers = np.arange(1, missing + 1)
