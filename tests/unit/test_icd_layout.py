@@ -231,6 +231,7 @@ def test_padding_is_no_data() -> None:
         ([Field("a", U, 12, 8)], "ends in byte 3 of 2"),
         ([Field("a", FieldType.TEXT, 4, 8)], "not whole bytes"),
         ([Field("a", U, 0, 0)], "ends in byte"),
+        ([Field("a", FieldType.FLOAT16, 0, 15)], "of type float16 has 15 bits"),
     ],
 )
 def test_layouts_that_cannot_be(fields: list[Field], words: str) -> None:

@@ -113,7 +113,7 @@ class Flattener:
         """
         number = self._number(kind)
         length = member.number(At.BIT_SIZE) or 0
-        if number is None or not 1 <= length <= 64:
+        if number is None or not 1 <= length <= 64 or number.type in _FLOATS.values():
             self.notes.append(f"{name} is a bit-field of {length} bits, which is left out")
             return
         position = member.number(At.DATA_BIT_OFFSET)

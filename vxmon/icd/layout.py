@@ -17,7 +17,7 @@ from vxmon.icd.word429 import is_minus, word_reasons
 
 __all__ = ["Layout"]
 
-_FLOATS: Final = frozenset({FieldType.FLOAT16, FieldType.FLOAT32, FieldType.FLOAT64})
+_FLOATS: Final = {FieldType.FLOAT16: 16, FieldType.FLOAT32: 32, FieldType.FLOAT64: 64}
 _BLOCKS: Final = frozenset({FieldType.TEXT, FieldType.BYTES})
 _EXACT: Final = 1 << 63
 
@@ -84,6 +84,8 @@ def _check_place(field: Field, message: Message) -> None:
         raise InputError(f"{field.place}: field {field.name} ends in byte {end} of {message.size} of {message.name}")
     if field.type in _BLOCKS and (field.position % 8 or field.length % 8):
         raise InputError(f"{field.place}: field {field.name} of type {field.type} is not whole bytes")
+    if field.length != _FLOATS.get(field.type, field.length):
+        raise InputError(f"{field.place}: field {field.name} of type {field.type} has {field.length} bits")
     if field.type not in _BLOCKS and field.length > 64:
         raise InputError(f"{field.place}: field {field.name} has more than 64 bits")
 
