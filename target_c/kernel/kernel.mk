@@ -130,13 +130,17 @@ $(CHECK)/images.o: $(CHECK)/images.S $(CHECK_APPLICATIONS:%=$(CHECK)/images/%.el
 $(eval $(call kernel_program,$(PPC),1,$(KERNEL_COMMON) $(wildcard $(PORT)/*.c) $(AGENT_SOURCES)))
 $(eval $(call kernel_program,$(BARE),0,$(KERNEL_COMMON) $(KERNEL)/core/no_monitor.c))
 
-$(CHECK)/kernel.elf: $(filter-out %/config.o %/images.o,$($(BARE)_OBJECTS)) $(CHECK)/config.o $(CHECK)/images.o
+$(CHECK)/kernel.elf: $(filter-out $(BARE)/obj/config.o $(BARE)/obj/images.o,$($(BARE)_OBJECTS)) $(CHECK)/config.o $(CHECK)/images.o
+	$(Q)$(PPC_CC) $(PPC_FLAGS) $(PPC_LINK) -Wl,-T,$(KERNEL)/board/ppce500/link.ld -o $@ $(filter %.o,$^) -lgcc
+
+# ... and with the monitor, for what partitions record.
+$(CHECK)/monitored.elf: $(filter-out $(PPC)/obj/config.o $(PPC)/obj/images.o,$($(PPC)_OBJECTS)) $(CHECK)/config.o $(CHECK)/images.o
 	$(Q)$(PPC_CC) $(PPC_FLAGS) $(PPC_LINK) -Wl,-T,$(KERNEL)/board/ppce500/link.ld -o $@ $(filter %.o,$^) -lgcc
 
 -include $(CHECK_APPLICATIONS:%=$(PPC)/obj/$(CHECKS)/%/main.d)
 
 .PHONY: kernel kernel-check
-kernel-check: $(CHECK)/kernel.elf
+kernel-check: $(CHECK)/kernel.elf $(CHECK)/monitored.elf
 kernel: $(if $(filter 0,$(VXM)),$(BARE),$(PPC))/kernel.elf
 
-BUILD_TARGETS += $(PPC)/kernel.elf $(BARE)/kernel.elf $(CHECK)/kernel.elf
+BUILD_TARGETS += $(PPC)/kernel.elf $(BARE)/kernel.elf $(CHECK)/kernel.elf $(CHECK)/monitored.elf

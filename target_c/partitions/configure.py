@@ -3,7 +3,8 @@
 
 Reads a module configuration with vxmon's own reader, checks it against what the demo kernel can do, and writes
 ``config.c`` (partitions, schedules, ports and health monitor tables; times in integer nanoseconds) and ``images.S``
-(the partitions' ELF files as read-only data). A partition's ELF file is named after its application, in small letters: NAV is ``nav.elf``.
+(the partitions' ELF files as read-only data). A partition's ELF file is named after its application, in small
+letters: NAV is ``nav.elf``.
 """
 
 from __future__ import annotations

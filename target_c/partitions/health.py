@@ -53,7 +53,7 @@ def _row(entries: Iterable[tuple[HmEntry, str | None]], known: Mapping[str, str]
     for entry, value in entries:
         if entry.error not in row:
             raise InputError(f"{entry.source}: the demo kernel has no error {entry.error}; it has {', '.join(ERRORS)}")
-        if value not in known:
+        if value is None or value not in known:
             raise InputError(f"{entry.source}: {value!r} is none of {', '.join(filter(None, known))}")
         row[entry.error] = known[value]
     return "{" + ", ".join(row.values()) + "}"

@@ -94,11 +94,12 @@ def test_the_low_half_of_the_clock_may_wrap() -> None:
 
 
 def test_kernel_calls_do_what_they_should_and_refuse_the_rest() -> None:
-    """tests/qemu/partitions: one uses every call, the other makes 20,000 wrong ones and jumps into the kernel."""
+    """tests/qemu/partitions: two use every call, the third makes 20,000 wrong ones and jumps into the kernel."""
     done = run("calls", "run=200f", kernel=CHECK)
     assert done.status == 0
     assert "FAILED" not in done.console
     assert "[SELFTEST] checks 0128 failures 0000\n" in done.console
+    assert "[SERVICES] checks 0076 failures 0000\n" in done.console
     assert "[HOSTILE] two.lines\n[HOSTILE] checks 0004 failures 0000\n" in done.console
     assert "fault: partition HOSTILE process hostile_main: instruction storage at 00100400" in done.console
     assert int(done.partitions()["HOSTILE"]["calls"]) > 15_000

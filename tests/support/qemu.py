@@ -13,11 +13,15 @@ from pathlib import Path
 
 from tests.support.tree import ROOT
 
-__all__ = ["BARE", "CHECK", "KERNEL", "NO_INPUT", "STATIC_PEER", "Run", "books", "boot", "pcap_frames", "run"]
+__all__ = [
+    "BARE", "CHECK", "CHECK_MONITORED", "KERNEL", "NO_INPUT", "STATIC_PEER", "Run", "books", "boot", "pcap_frames",
+    "run",
+]  # fmt: skip
 
 KERNEL = ROOT / "build/ppce500/kernel.elf"
 BARE = ROOT / "build/ppce500-bare/kernel.elf"
 CHECK = ROOT / "build/ppce500-check/kernel.elf"
+CHECK_MONITORED = ROOT / "build/ppce500-check/monitored.elf"
 LOGS = ROOT / "build/qemu-logs"
 TIMEOUT_S = 120
 

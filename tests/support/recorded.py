@@ -6,7 +6,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from tests.support.qemu import NO_INPUT, STATIC_PEER, Run, pcap_frames, run
+from tests.support.qemu import KERNEL, NO_INPUT, STATIC_PEER, Run, pcap_frames, run
 from tests.support.records import Record, record_list
 from vxmon.wire.block import decode_block
 from vxmon.wire.datagram import decode_datagram
@@ -28,13 +28,12 @@ class Recording:
 
 
 def record(
-    folder: Path, name: str, parameters: str, frames: int = 50, *, config: str = "", kernel: Path | None = None
+    folder: Path, name: str, parameters: str, frames: int = 50, *, config: str = "", kernel: Path = KERNEL
 ) -> Recording:
     """Run for some frames. ``config`` is added to the boot parameter of that name."""
     dump = folder / f"{name}.pcap"
     peer = STATIC_PEER.replace("config=oneway:1", f"config=oneway:1{',' if config else ''}{config}")
-    where = {"kernel": kernel} if kernel is not None else {}
-    done = run(f"trace-{name}", f"run={frames}f {parameters} {peer}", *NO_INPUT(dump), **where)
+    done = run(f"trace-{name}", f"run={frames}f {parameters} {peer}", *NO_INPUT(dump), kernel=kernel)
     assert done.status == 0
     datagrams = [decode_datagram(frame[42:]) for frame in pcap_frames(dump.read_bytes())]
     blocks = [decode_block(datagram) for datagram in datagrams if datagram.header.channel == Channel.BLOCK]

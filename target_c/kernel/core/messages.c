@@ -50,10 +50,11 @@ void message_note_receive(struct object *object, const struct process *process, 
 
 bool message_is_sound(struct process *process, uint32_t message_bytes)
 {
-    const uint32_t length = service_argument(process, 2);
+    const uint32_t address = service_argument(process, 1), length = service_argument(process, 2);
 
-    return length != 0u && length <= message_bytes &&
-           partition_owns(process->partition, service_argument(process, 1), length, false);
+    /* Not the page that all share: it lies outside what partition_memory knows. */
+    return length != 0u && length <= message_bytes && address - PARTITION_TEXT < PARTITION_LAYOUT_BYTES &&
+           partition_owns(process->partition, address, length, false);
 }
 
 bool message_can_receive(struct process *process, uint32_t message_bytes)
@@ -122,9 +123,10 @@ static void serve_sender(struct object *queue)
     struct process *waiter = object_waiter(queue);
 
     if (waiter != NULL) {
+        /* Woken first: who waits at the queue then is a receiver. Its arguments stay as they are. */
         const uint64_t now = arch_time();
-        add(queue, waiter, now);
         process_wake(waiter, NO_ERROR, now);
+        add(queue, waiter, now);
     }
 }
 

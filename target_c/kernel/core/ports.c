@@ -237,7 +237,7 @@ void port_has_room(struct object *destination)
     struct process *waiter = object_waiter(source);
     if (waiter != NULL) {
         const uint64_t now = arch_time();
-        send_queuing(source, waiter, now);
         process_wake(waiter, NO_ERROR, now);
+        send_queuing(source, waiter, now);
     }
 }

@@ -113,30 +113,47 @@ static bool record_text(uint32_t number, uint32_t address, uint32_t length)
     return true;
 }
 
+/* A switch that a scheduler inside the partition made, between two of its processes; it names them by their ids. */
+static bool record_switch(uint32_t id, uint32_t reason_and_previous)
+{
+    const struct partition *partition = module.running->partition;
+    const uint32_t reason = reason_and_previous >> 16, previous = reason_and_previous & 0xFFFFu;
+
+    if (id >= partition->process_count || previous >= partition->process_count || reason > LEFT_WINDOW_END) {
+        return false;
+    }
+    vxm_task_switch(partition->process[id].task, (uint16_t)reason, partition->process[previous].task);
+    return true;
+}
+
+/* One of the events that the table lets partitions record. */
+static bool record_event(uint32_t event, uint32_t number, uint32_t a, uint32_t b)
+{
+    switch (event) {
+    case VXM_EVENT_USER_POINT:
+        vxm_user_point((uint16_t)number);
+        return true;
+    case VXM_EVENT_USER:
+        vxm_user((uint16_t)number, a, b);
+        return true;
+    case VXM_EVENT_USER_TEXT:
+        return record_text(number, a, b);
+    case VXM_EVENT_TASK_SWITCH:
+        return record_switch(number, a);
+    default:
+        return false;
+    }
+}
+
 uint32_t trap_record(uint32_t event, uint32_t number, uint32_t a, uint32_t b)
 {
     struct partition *partition = module.running->partition;
-    bool taken = true;
 
     partition->user_events++;
     if (!vxm_shows_partition(partition->index)) {
         return NO_ERROR;
     }
-    switch (event) {
-    case VXM_EVENT_USER_POINT:
-        vxm_user_point((uint16_t)number);
-        break;
-    case VXM_EVENT_USER:
-        vxm_user((uint16_t)number, a, b);
-        break;
-    case VXM_EVENT_USER_TEXT:
-        taken = record_text(number, a, b);
-        break;
-    default:
-        taken = false;
-        break;
-    }
-    if (!taken) {
+    if (!record_event(event, number, a, b)) {
         partition->refused++;
         return INVALID_PARAM;
     }

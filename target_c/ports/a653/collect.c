@@ -2,6 +2,7 @@
 /* What the demo kernel tells the agent in SPARE time, by OS release. No partition runs while the agent does. */
 #include "vxm/collect.h"
 
+#include "kernel/board.h"
 #include "kernel/library.h"
 #include "kernel/log.h"
 #include "kernel/sched.h"
@@ -140,6 +141,14 @@ const struct vxm_interface *vxm_port_interface(const char *os_release)
 
 void *vxm_port_more_memory(size_t bytes)
 {
-    (void)bytes;
-    return NULL;
+    static size_t used;
+    size_t all = 0;
+    uint8_t *memory = board_more_memory(&all);
+    const size_t wanted = (bytes + 7u) & ~(size_t)7u;
+
+    if (wanted < bytes || wanted > all - used) {
+        return NULL;
+    }
+    used += wanted;
+    return memory + (used - wanted);
 }

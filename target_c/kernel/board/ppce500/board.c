@@ -28,6 +28,8 @@
 #define RESET_REQUEST 2u
 #define MONITOR_MEMORY 0x00400000u
 #define MONITOR_MEMORY_BYTES 0x00400000u
+#define MORE_MEMORY 0x00800000u
+#define MORE_MEMORY_BYTES 0x00400000u
 
 const char board_name[] = "ppce500";
 
@@ -52,6 +54,7 @@ void board_protect(void)
         {.address = 0x00200000u, .physical = 0x00200000u, .size = SIZE_1M, .permissions = KERNEL_READ_WRITE},
         {.address = 0x00300000u, .physical = 0x00300000u, .size = SIZE_1M, .permissions = KERNEL_READ_WRITE},
         {.address = MONITOR_MEMORY, .physical = MONITOR_MEMORY, .size = SIZE_4M, .permissions = KERNEL_READ_WRITE},
+        {.address = MORE_MEMORY, .physical = MORE_MEMORY, .size = SIZE_4M, .permissions = KERNEL_READ_WRITE},
         {.address = PERSISTENT_MEMORY,
          .physical = PERSISTENT_MEMORY,
          .size = SIZE_64K,
@@ -103,6 +106,12 @@ void board_power_fail(void)
 uint32_t board_error_address(void)
 {
     return error_address;
+}
+
+void *board_more_memory(size_t *bytes)
+{
+    *bytes = MORE_MEMORY_BYTES;
+    return (void *)(uintptr_t)MORE_MEMORY;
 }
 
 void board_put(char character)

@@ -10,7 +10,10 @@
 #ifndef KERNEL_ABI_H
 #define KERNEL_ABI_H
 
-/* The recording call: event id, number, and by event two words or address and length of a text. */
+/*
+ * The recording call: event id, number, and by event two words, or address and length of a text; of a
+ * TASK_SWITCH the id of the process that runs, and reason << 16 | id of the one that ran.
+ */
 #define CALL_RECORD 1
 
 /* Virtual addresses of a partition; the same in all of them. */

@@ -27,6 +27,8 @@ void board_interrupt_done(void);
 #define BOARD_PARTITION_MEMORY 0x01000000u
 #define BOARD_PARTITION_MEMORY_BYTES 0x00800000u
 void *board_monitor_memory(size_t *bytes);
+/* What it may have besides, when its buffers grow. */
+void *board_more_memory(size_t *bytes);
 
 /* Memory that no program is loaded to and that a reset leaves alone. */
 #define BOARD_PERSISTENT_BYTES 0x10000u

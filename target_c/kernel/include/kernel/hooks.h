@@ -51,6 +51,7 @@ struct vxm_message_info {
     const void *content;
 };
 
+enum { VXM_EVENT_TASK_SWITCH = 64 };
 enum { VXM_EVENT_MSG_SEND = 192, VXM_EVENT_MSG_RECEIVE = 193 };
 enum { VXM_EVENT_USER_POINT = 256, VXM_EVENT_USER = 257, VXM_EVENT_USER_TEXT = 258 };
 
@@ -91,6 +92,8 @@ enum { VXM_EVENT_USER_POINT = 256, VXM_EVENT_USER = 257, VXM_EVENT_USER_TEXT = 2
     ((void)(partition), (void)(code), (void)(level), (void)(subcode), (void)(action), (void)(entry))
 #define vxm_edr_event(partition, kind, entry, address, task, boot_cycle)                                               \
     ((void)(partition), (void)(kind), (void)(entry), (void)(boot_cycle))
+#define vxm_shows_partition(partition) ((void)(partition), true)
+#define vxm_task_switch(task, reason, previous) ((void)(task), (void)(reason), (void)(previous))
 #define vxm_user_point(number) ((void)(number))
 #define vxm_user(number, d0, d1) ((void)(number), (void)(d0), (void)(d1))
 #define vxm_user_text(number, text) ((void)(number), (void)(text))
