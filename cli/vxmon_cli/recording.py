@@ -56,7 +56,10 @@ class _Stop:
     @contextmanager
     def installed(self) -> Iterator[None]:
         """Handle the signals for a while."""
-        before = [(number, signal.signal(number, self)) for number in (signal.SIGINT, signal.SIGTERM)]
+        numbers = [signal.SIGINT, signal.SIGTERM]
+        if signal.getsignal(signal.SIGHUP) != signal.SIG_IGN:
+            numbers.append(signal.SIGHUP)  # the terminal has gone; under nohup that does not matter
+        before = [(number, signal.signal(number, self)) for number in numbers]
         try:
             yield
         finally:

@@ -54,6 +54,7 @@ _ACK_REMINDER: Final = 40 * _MS
 # Blocks that were cut and not seen this long after the last arrival are asked for.
 _TAIL_WAIT: Final = 60 * _MS
 _MAX_NOTES: Final = 100
+_MAX_OLD_BOOTS: Final = 256
 
 
 class Control(Enum):
@@ -183,6 +184,8 @@ class HostLink:
 
     def _reboot(self, boot: int, now: int) -> None:
         self._note(f"the target was restarted (boot {self.boot:08x}, now {boot:08x})")
+        if len(self._old_boots) >= _MAX_OLD_BOOTS:
+            self._old_boots.clear()
         self._old_boots.add(self.boot)
         self.reboots += 1
         self.run = 0
