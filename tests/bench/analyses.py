@@ -72,7 +72,8 @@ def main() -> None:
     for name, rate in rates.items():
         ratio = f"   x {rate.events_per_s / loop:.0f} of a python3-bt2 loop" if loop else ""
         ratio += f" (goal {_GOAL})" if loop and name == "time" else ""
-        print(f"  vxmon analyze {name:12} {rate.events_per_s / 1e6:10.2f} {rate.start_up_s:10.2f} {rate.memory:6.0f}{ratio}")
+        figures = f"{rate.events_per_s / 1e6:10.2f} {rate.start_up_s:10.2f} {rate.memory:6.0f}"
+        print(f"  vxmon analyze {name:12} {figures}{ratio}")
     print(f"  {'python3-bt2 loop':26} {loop / 1e6:10.3f}" if loop else "  python3-bt2 is not installed")
     print(f"  measured in {time.monotonic() - began:.0f} s")
 
