@@ -22,7 +22,7 @@ from vxmon.link.qemu import LIVE, Boot, DemoTarget, forward_options, free_port
 from vxmon.session import FileSink, SessionWriter
 from vxmon.trace import open_trace
 from vxmon.wire.events import TABLES, EventId
-from vxmon.wire.types import Event, EventTable, Filter, Payload, RunConfig, Start, Stop, Trigger
+from vxmon.wire.types import Event, EventTable, Filter, Payload, RunConfig, Scenario, Start, Stop, Trigger
 
 __all__ = ["COMMANDS", "DOCUMENT", "SCENARIOS", "document_tables", "seen_events"]
 
@@ -51,7 +51,7 @@ def _scenario(folder: Path, release: str, name: str, frames: int) -> frozenset[i
 
 
 def _commands(path: Path, release: str) -> frozenset[int]:
-    """A host switches an event, sets a mark, takes content, and is not heard for a while, so that buffers grow."""
+    """A host switches an event and the schedule, sets a mark, takes content, falls silent so that buffers grow."""
     port = free_port()
     boot = Boot(0x5EED, release=release)
     with DemoTarget(KERNEL, boot, forward_options(port), LIVE) as demo:
@@ -63,6 +63,7 @@ def _commands(path: Path, release: str) -> frozenset[int]:
             client.demand(Start(_config(info.offered)))
             client.demand(Filter(EventId.KER_CALL, on=False))
             client.demand(Trigger(1, "here"))
+            client.demand(Scenario("schedule:1"))
             client.wait(lambda: False, 1.0)
             time.sleep(_SILENCE_S)
             client.wait(lambda: False, 2.0)

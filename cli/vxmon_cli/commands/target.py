@@ -22,7 +22,10 @@ def target() -> None:
 @click.argument("name", metavar="NAME")
 @click.argument("address", type=Address(_PORT), default=f"127.0.0.1:{_PORT}", metavar="[HOST[:PORT]]")
 def scenario(name: str, address: tuple[str, int]) -> None:
-    """Let a target's applications do something else: nominal, overload, leak, faults, chatter, bursty."""
+    """Let a target's applications do something else: nominal, overload, leak, faults, chatter, bursty.
+
+    schedule:ID takes another schedule of the demo module from the next major frame on.
+    """
     from vxmon.wire.types import Scenario
     from vxmon_cli.planning import connected
 

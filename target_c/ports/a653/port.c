@@ -60,9 +60,18 @@ void vxm_port_publish_enable(const uint32_t bits[32])
     memcpy(shared_page->enable, bits, sizeof shared_page->enable);
 }
 
+/* Also "schedule:ID": another schedule from the next major frame on, whatever the applications do. */
 bool vxm_port_scenario(const char *name)
 {
-    return scenario_set(name);
+    static const char prefix[] = "schedule:";
+    const size_t length = sizeof prefix - 1u;
+    uint64_t id = 0;
+
+    if (strlen(name) <= length || memcmp(name, prefix, length) != 0) {
+        return scenario_set(name);
+    }
+    const char *at = name + length;
+    return text_number(&at, &id) && *at == '\0' && id <= UINT32_MAX && sched_set_schedule((uint32_t)id);
 }
 
 void monitor_init(void)
