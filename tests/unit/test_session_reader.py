@@ -318,6 +318,12 @@ def test_an_own_session_without_datagrams_is_fine(tmp_path: Path) -> None:
     assert read(tmp_path / "x", own(tmp_path / "s", []))[0] == []
 
 
+def test_an_own_session_of_strangers_is_none(tmp_path: Path) -> None:
+    data = own(tmp_path / "s", PAYLOADS).replace(b"VXMN", b"VXMX")
+    with pytest.raises(InputError, match=r"none of its 40 packets is a vxmon datagram \(40 not vxmon's\)"):
+        read(tmp_path / "x", data)
+
+
 def test_metadata_of_a_newer_format_is_told(tmp_path: Path) -> None:
     data = own(tmp_path / "s", PAYLOADS).replace(b'{"format": 1', b'{"format": 2')
     found, _, session = read(tmp_path / "x", data)

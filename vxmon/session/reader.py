@@ -194,7 +194,7 @@ class SessionReader:
         return error if text.startswith(self.name) else InputError(f"{self.name}: {text}")
 
     def _check_content(self) -> None:
-        if self.datagrams_read or self.is_own:
+        if self.datagrams_read or (self.is_own and not self.packets):
             return
         if not self.packets and self.cut_bytes:
             raise InputError(f"{self.name}: is cut before its first packet ({self.cut_bytes} bytes left over)")
