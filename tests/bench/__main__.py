@@ -11,6 +11,7 @@ from typing import Final
 # In order of how long they take.
 BENCHES: Final = {
     "recording": "recording and upload on the target, in instructions",
+    "overhead": "what monitoring takes inside partition windows",
     "memmap": "memory maps of a large image",
     "reception": "datagrams and events from the link to the file",
     "reading": "decode and print, beside babeltrace2",
