@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import sys
 from typing import TYPE_CHECKING
@@ -13,7 +14,7 @@ if TYPE_CHECKING:
     from vxmon.link.capture import Status
     from vxmon.link.summary import Summary
 
-__all__ = ["Progress", "size_text", "summary_lines"]
+__all__ = ["Progress", "size_text", "status_line", "summary_lines"]
 
 
 class Progress:
@@ -30,25 +31,43 @@ class Progress:
 
     def show(self, status: Status) -> None:
         """Rewrite the status line."""
-        line = (
-            f"{status.seconds:7.1f} s  {status.events:>12,} events  {status.rate:>11,.0f}/s  lost {status.lost:,}  "
-            f"buffers {status.fill:4.0%}  {size_text(status.size)}"
-        )
         width = max(shutil.get_terminal_size().columns - 1, 20)
-        click.echo(f"\r{line[:width]:<{width}}", err=True, nl=False)
+        line = status_line(status, width)
+        _write(f"\r{line:<{width}}")
         self._shown = True
 
     def clear(self) -> None:
         """Take the status line away."""
         if self._shown:
             width = max(shutil.get_terminal_size().columns - 1, 20)
-            click.echo(f"\r{'':<{width}}\r", err=True, nl=False)
+            _write(f"\r{'':<{width}}\r")
             self._shown = False
 
     def tell(self, text: str) -> None:
         """Write a sentence on a line of its own."""
         self.clear()
-        click.echo(f"vxmon: {text}", err=True)
+        _write(f"vxmon: {text}\n")
+
+
+def _write(text: str) -> None:
+    """Say it; when the terminal has gone, the capture is still to be ended in good order."""
+    try:
+        click.echo(text, err=True, nl=False)
+    except OSError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stderr.fileno())
+
+
+def status_line(status: Status, width: int) -> str:
+    """Where a capture stands, in so many columns: fields that do not fit are left out from the end."""
+    line = f"{status.seconds:.1f} s"
+    for field in (
+        f"{status.events:>11,} events", f"{status.rate:>11,.0f}/s", f"lost {status.lost:,}",
+        f"buffers {status.fill:4.0%}", size_text(status.size),
+    ):  # fmt: skip
+        if len(line) + 2 + len(field) > width:
+            break
+        line += f"  {field}"
+    return line
 
 
 def size_text(size: int) -> str:

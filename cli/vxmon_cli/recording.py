@@ -6,11 +6,8 @@ from __future__ import annotations
 import datetime as dt
 import gc
 import platform
-import signal
 import sys
-from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
-from types import FrameType
+from contextlib import ExitStack
 from typing import TYPE_CHECKING, Any
 
 from vxmon import __version__
@@ -21,15 +18,15 @@ from vxmon.link.qemu import LIVE, Boot, DemoTarget, find_image, forward_options,
 from vxmon.link.repeatable import record_repeatable
 from vxmon.session import FileSink, OutputClosedError, Recorder, RingRecorder, SessionWriter
 from vxmon_cli.progress import Progress, summary_lines
+from vxmon_cli.stopping import STOP
 
 if TYPE_CHECKING:
     from vxmon.link.summary import Summary
     from vxmon.wire.types import TargetInfo
-    from vxmon_cli.commands.capture import Options
+    from vxmon_cli.options import CaptureOptions
 
 __all__ = ["record"]
 
-_INTERRUPTED = 130
 _RING_SIZE = 64 << 20
 # A booting demo target takes longer to answer than one that runs, and much longer on a busy host.
 _BOOT_SECONDS = 20.0
@@ -39,38 +36,10 @@ _SWITCH_S = 0.0005
 _APPLICATION = f"vxmon {__version__}"
 
 
-class _Stop:
-    """The first SIGINT or SIGTERM asks for an end in good order, the second ends at once."""
-
-    def __init__(self) -> None:
-        self.asked = False
-        self.capture: Capture | None = None
-
-    def __call__(self, number: int, frame: FrameType | None) -> None:
-        del number, frame
-        if self.asked or self.capture is None:
-            raise KeyboardInterrupt
-        self.asked = True
-        self.capture.stop()
-
-    @contextmanager
-    def installed(self) -> Iterator[None]:
-        """Handle the signals for a while."""
-        numbers = [signal.SIGINT, signal.SIGTERM]
-        if signal.getsignal(signal.SIGHUP) != signal.SIG_IGN:
-            numbers.append(signal.SIGHUP)  # the terminal has gone; under nohup that does not matter
-        before = [(number, signal.signal(number, self)) for number in numbers]
-        try:
-            yield
-        finally:
-            for number, handler in before:
-                signal.signal(number, handler)
-
-
 class _Session:
     """Opens the session when the capture asks for it."""
 
-    def __init__(self, options: Options, target: str) -> None:
+    def __init__(self, options: CaptureOptions, target: str) -> None:
         self.recorder: Recorder | None = None
         self.name = "standard output" if options.output == "-" else options.output
         self._options = options
@@ -119,24 +88,24 @@ def _is_stream(path: str) -> bool:
         return False
 
 
-def record(options: Options) -> int:
+def record(options: CaptureOptions) -> int:
     """Do the capture; returns the exit status.
 
     Raises:
         VxmonError: as the library says.
 
     """
-    stop, progress = _Stop(), Progress()
+    progress = Progress()
     try:
-        with stop.installed():
+        with STOP.ready():
             if options.deterministic:
                 return _record_repeatable(options, progress)
-            return _record_live(options, stop, progress)
+            return _record_live(options, progress)
     finally:
         progress.clear()
 
 
-def _record_repeatable(options: Options, progress: Progress) -> int:
+def _record_repeatable(options: CaptureOptions, progress: Progress) -> int:
     session = _Session(options, "demo target, deterministic")
     boot = Boot(1, options.scenario, extra=options.parameters)
     try:
@@ -150,7 +119,7 @@ def _record_repeatable(options: Options, progress: Progress) -> int:
     return 0
 
 
-def _record_live(options: Options, stop: _Stop, progress: Progress) -> int:
+def _record_live(options: CaptureOptions, progress: Progress) -> int:
     with ExitStack() as stack:
         demo: DemoTarget | None = None
         address = options.address
@@ -166,14 +135,14 @@ def _record_live(options: Options, stop: _Stop, progress: Progress) -> int:
         client = Client(*address, watch=demo.check if demo is not None else lambda: None)
         stack.callback(client.close)
         _tune()
-        return _capture(options, client, session, stop, progress)
+        return _capture(options, client, session, progress)
 
 
-def _capture(options: Options, client: Client, session: _Session, stop: _Stop, progress: Progress) -> int:
+def _capture(options: CaptureOptions, client: Client, session: _Session, progress: Progress) -> int:
     def open_session(info: TargetInfo) -> Recorder:
         if options.verbose:
             _tell_target(progress, info, client)
-        stop.capture = capture
+        STOP.capture = capture.stop
         return session.open()
 
     capture = Capture(client, _plan(options), open_session, progress.tell, progress.show if progress.live else None)
@@ -188,12 +157,12 @@ def _capture(options: Options, client: Client, session: _Session, stop: _Stop, p
         raise
     except KeyboardInterrupt:
         progress.tell("stopped at once; the session ends where it was" if capture.begun else "stopped")
-        return _INTERRUPTED
+        return STOP.status
     _tell_summary(progress, summary, session)
     return TargetError.exit_status if summary.failure else 0
 
 
-def _plan(options: Options) -> Plan:
+def _plan(options: CaptureOptions) -> Plan:
     size = 0 if options.ring else options.size
     return Plan(
         options.run_config(), options.only, options.exclude, Limits(options.seconds, options.events, size),

@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import signal
+import socket
 import subprocess
 import sys
 from pathlib import Path
@@ -11,6 +13,7 @@ import click
 import pytest
 
 from vxmon.errors import InputError, TargetError
+from vxmon.link.capture import Status
 from vxmon.link.qemu import Boot, find_image
 from vxmon.link.repeatable import boot_config
 from vxmon.link.selection import select_events
@@ -19,7 +22,8 @@ from vxmon.wire.events import TABLES
 from vxmon.wire.types import Policy, RunConfig
 from vxmon_cli.main import COMMANDS
 from vxmon_cli.params import Size, split_address
-from vxmon_cli.progress import size_text, summary_lines
+from vxmon_cli.progress import size_text, status_line, summary_lines
+from vxmon_cli.stopping import Stop
 
 TABLE = TABLES["2.4"]
 OFFERED = frozenset(event.id for event in TABLE.events)
@@ -154,6 +158,53 @@ def test_the_summary_names_every_loss() -> None:
         "datagrams: 12 received, 10 blocks, 1 duplicates, 2 resends, 3 corrupt, 4 dropped by the socket",
     ]
     assert "recorded not told" in summary_lines(Summary(recorded=None), "x", 0)[1]
+
+
+def test_a_narrow_terminal_gets_fewer_fields_and_no_cut_words() -> None:
+    status = Status(12.34, 1_234_567, 25_000.4, 7, 0.05, 3 << 20)
+    whole = status_line(status, 200)
+    assert whole.split() == "12.3 s 1,234,567 events 25,000/s lost 7 buffers 5% 3.0 MiB".split()
+    for width in range(20, len(whole) + 1):
+        line = status_line(status, width)
+        assert len(line) <= width
+        assert whole == line or whole.startswith(f"{line}  ")
+
+
+def test_signals_are_noted_before_there_is_anything_to_stop() -> None:
+    """The first one while modules are loaded raises nothing there, but is not lost."""
+    stop, stopped = Stop(), []
+    stop(signal.SIGTERM, None)
+    with pytest.raises(KeyboardInterrupt), stop.ready():
+        pytest.fail("it went on")
+    assert stop.status == 128 + 15
+    stop = Stop()
+    with stop.ready():
+        stop.capture = lambda: stopped.append(1)
+        stop(signal.SIGHUP, None)
+        stop(signal.SIGHUP, None)
+        assert stopped == [1]
+        with pytest.raises(KeyboardInterrupt):
+            stop(signal.SIGINT, None)
+
+
+@pytest.mark.parametrize(("number", "status"), [(signal.SIGINT, 130), (signal.SIGTERM, 143), (signal.SIGHUP, 129)])
+def test_a_signal_while_the_target_is_sought_ends_with_one_line(number: int, status: int) -> None:
+    """Also a SIGINT that was ignored when the command began, as shells do for background jobs."""
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as silent:
+        silent.bind(("127.0.0.1", 0))
+        silent.settimeout(60)
+        address = f"127.0.0.1:{silent.getsockname()[1]}"
+        code = (
+            "import signal; signal.signal(signal.SIGINT, signal.SIG_IGN)\n"
+            "from vxmon_cli.main import main; main()"
+        )  # fmt: skip
+        with subprocess.Popen(
+            [sys.executable, "-c", code, "capture", address, "-o", "/dev/null"], stderr=subprocess.PIPE, text=True
+        ) as process:
+            silent.recv(2048)
+            process.send_signal(number)
+            _, said = process.communicate(timeout=60)
+        assert (process.returncode, said) == (status, "vxmon: stopped\n")
 
 
 @pytest.mark.parametrize(("size", "text"), [(0, "0 B"), (1023, "1023 B"), (1024, "1.0 KiB"), (5 << 40, "5.0 TiB")])

@@ -1,0 +1,82 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Picks the command, loads only that one, and turns errors into one line and an exit status."""
+
+from __future__ import annotations
+
+import importlib
+import os
+import sys
+from typing import cast
+
+import click
+
+from vxmon import __version__
+from vxmon.errors import VxmonError
+from vxmon_cli.main import COMMANDS
+from vxmon_cli.stopping import STOP
+
+__all__ = ["run", "vxmon"]
+
+
+class _Commands(click.Group):
+    """Loads a command when it is used, so that others cost nothing."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        del ctx
+        return sorted(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        del ctx
+        if cmd_name not in COMMANDS:
+            return None
+        module = importlib.import_module(f"vxmon_cli.commands.{cmd_name.replace('-', '_')}")
+        return cast("click.Command", getattr(module, module.__all__[0]))
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        del ctx
+        with formatter.section("Commands"):
+            formatter.write_dl(sorted(COMMANDS.items()))
+
+
+@click.group(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+@click.version_option(__version__, prog_name="vxmon")
+def vxmon() -> None:
+    """Record, print, analyze and check what the partitions of a module do."""
+
+
+def _show(error: click.ClickException) -> None:
+    """One line; for a bare ``vxmon`` the help."""
+    context = getattr(error, "ctx", None)
+    if context is None or isinstance(error, click.exceptions.NoArgsIsHelpError):
+        error.show()
+        return
+    message = " ".join(error.format_message().split())
+    click.echo(f"{context.command_path}: {message} (see '{context.command_path} --help')", err=True)
+
+
+def _run() -> int:
+    try:
+        status = vxmon.main(prog_name="vxmon", standalone_mode=False)
+    except click.ClickException as error:
+        _show(error)
+        return error.exit_code
+    except VxmonError as error:
+        click.echo(f"vxmon: {error}", err=True)
+        return error.exit_status
+    except (click.Abort, KeyboardInterrupt):
+        if STOP.number:
+            click.echo("vxmon: stopped; nothing is recorded", err=True)
+        return STOP.status
+    return status if isinstance(status, int) else 0
+
+
+def run() -> None:
+    """Run the command line and exit with its status."""
+    try:
+        status = _run()
+        sys.stdout.flush()
+    except BrokenPipeError:
+        # Whoever read our output has gone. What is left in the buffer must not fail again when Python ends.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        status = 0
+    sys.exit(status)
