@@ -16,7 +16,18 @@ from numpy.typing import NDArray
 
 from vxmon.session.formats import LINK_TYPES, MAX_PACKET
 
-__all__ = ["NO_PACKETS", "Framing", "Interface", "Packets", "Scan", "Statistics", "find_magic", "read_words"]
+__all__ = [
+    "NO_PACKETS",
+    "Framing",
+    "Hops",
+    "Interface",
+    "Packets",
+    "Scan",
+    "Statistics",
+    "find_magic",
+    "plausible",
+    "read_words",
+]
 
 Ints = NDArray[np.int64]
 Bytes = NDArray[np.uint8]

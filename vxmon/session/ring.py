@@ -35,7 +35,7 @@ _MAX_TABLES: Final = 4096
 Stamped = tuple[int, bytes]
 
 
-class TableKeeper:
+class _TableKeeper:
     """Keeps the datagrams of the newest tables, so that names outlive the segment they came in."""
 
     def __init__(self) -> None:
@@ -96,7 +96,7 @@ class RingRecorder:
     itself, should it never come to that. Tables are kept apart, so that names are never lost.
 
     Raises:
-        OutputError: the folder or a segment cannot be written.
+        OutputError: the folder or a segment cannot be written, or segments of an earlier ring are there.
 
     """
 
@@ -112,14 +112,17 @@ class RingRecorder:
         self._segments: list[tuple[Path, int]] = []
         self._number = 0
         self._joined = 0
-        self._tables = TableKeeper()
+        self._tables = _TableKeeper()
         self._ends: tuple[Endpoint, Endpoint] | None = None
         # Boot, run and stream -> the last block discarded.
         self._gone: dict[tuple[int, int, int], int] = {}
         try:
-            self._folder.mkdir(exist_ok=True)
-            for old in self._folder.glob("*.pcapng"):
-                old.unlink()
+            self._folder.mkdir()
+        except FileExistsError as error:
+            raise OutputError(
+                f"{self._folder}: an earlier ring was not joined and is kept there: see vxmon print {self._folder}/*, "
+                "then delete it, or choose another name"
+            ) from error
         except OSError as error:
             raise OutputError(f"{self._folder}: cannot be used for segments: {error.strerror}") from error
         self._writer = self._open_segment()

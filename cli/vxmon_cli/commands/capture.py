@@ -3,69 +3,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
+from vxmon_cli.options import CaptureOptions
 from vxmon_cli.params import Address, Size
-
-if TYPE_CHECKING:
-    from vxmon.config.plan_resolve import PlanResolver
-    from vxmon.wire.types import RunConfig
 
 __all__ = ["capture"]
 
 _PORT = 6530
-
-
-@dataclass(frozen=True, slots=True)
-class Options:
-    """The options, as given."""
-
-    address: tuple[str, int] | None
-    output: str
-    seconds: float
-    events: int
-    size: int
-    ring: bool
-    exclude: tuple[str, ...]
-    only: tuple[str, ...]
-    one_way: bool
-    sync: bool
-    verbose: int
-    unit_slots: int
-    units: int
-    policy: str
-    high_water: int
-    flush_ms: int
-    datagram: int
-    no_upload: bool
-    qemu: bool
-    deterministic: bool
-    scenario: str
-    image: str | None
-    parameters: tuple[str, ...]
-    plan: str | None
-
-    def resolver(self) -> PlanResolver | None:
-        """The plan, to be resolved when the target is known; None without one. Raises InputError."""
-        if self.plan is None:
-            return None
-        from vxmon.config.plan import read_plan
-        from vxmon.config.plan_resolve import PlanResolver
-
-        return PlanResolver(read_plan(self.plan))
-
-    def run_config(self) -> RunConfig:
-        """How the target shall record."""
-        from vxmon.wire.types import Policy, RunConfig
-
-        return RunConfig(
-            datagram_bytes=self.datagram, unit_slots=self.unit_slots, units=self.units,
-            policy=Policy[self.policy.upper()], high_water=self.high_water, flush_ms=self.flush_ms,
-            one_way=self.one_way, no_upload=self.no_upload,
-        )  # fmt: skip
 
 
 @click.command("capture")
@@ -110,7 +57,7 @@ def capture(context: click.Context, /, **given: Any) -> None:
     The session is a pcapng file; look at it with vxmon print and vxmon info. Ctrl-C stops in good order: the rest
     is fetched and counted. A second one stops at once.
     """
-    options = Options(**{name: _given(name, value) for name, value in given.items()})
+    options = CaptureOptions(**{name: _given(name, value) for name, value in given.items()})
     _check(options, context)
     from vxmon_cli.recording import record
 
@@ -122,7 +69,7 @@ def _given(name: str, value: Any) -> Any:
     return 0 if value is None and name not in ("address", "image", "plan") else value
 
 
-def _check(options: Options, context: click.Context) -> None:
+def _check(options: CaptureOptions, context: click.Context) -> None:
     """Options that do not go together."""
     planned = (
         options.exclude or options.only or options.one_way or options.unit_slots or options.units

@@ -29,7 +29,7 @@ def plan() -> None:
 
 @plan.command("init")
 @click.argument("file", default="-", metavar="[FILE]")
-def init(file: str) -> None:
+def _init(file: str) -> None:
     """Write a commented plan to begin with, to FILE or standard output. A FILE that exists is left alone."""
     from pathlib import Path
 
@@ -53,7 +53,7 @@ def init(file: str) -> None:
 @click.argument("file", metavar="FILE")
 @_TARGET
 @_RELEASE
-def check(file: str, target: tuple[str, int] | None, release: str) -> None:
+def _check(file: str, target: tuple[str, int] | None, release: str) -> None:
     """Check a plan, by itself or against what a target offers; the target changes nothing."""
     from vxmon.config.plan import read_plan
     from vxmon_cli.planning import ask_target, offline_config
@@ -70,7 +70,7 @@ def check(file: str, target: tuple[str, int] | None, release: str) -> None:
 @plan.command("apply")
 @click.argument("file", metavar="FILE")
 @click.argument("target", type=Address(_PORT), metavar="HOST[:PORT]")
-def apply(file: str, target: tuple[str, int]) -> None:
+def _apply(file: str, target: tuple[str, int]) -> None:
     """Make a plan the target's own: of the run that lasts, else of the next that is started without one.
 
     While a run lasts events, filters, payload and periods change, each switch with a FILTER record; buffers cannot.
@@ -88,21 +88,21 @@ def apply(file: str, target: tuple[str, int]) -> None:
 @_TARGET
 @_RELEASE
 @click.option("--format", "form", type=click.Choice(["text", "json"]), default="text", show_default=True)
-def show(file: str, target: tuple[str, int] | None, release: str, form: str) -> None:
+def _show(file: str, target: tuple[str, int] | None, release: str, form: str) -> None:
     """Show what a plan says, and the events it means for a target or a release."""
     from vxmon.config.plan import read_plan
     from vxmon_cli.planning import ask_target, offline_config
 
     wanted = read_plan(file)
     config, view = offline_config(wanted, release) if target is None else ask_target(target, wanted, check_only=True)
-    _show(wanted, config, view, form)
+    _show_resolved(wanted, config, view, form)
 
 
 def _summary(config: RunConfig) -> str:
     return f"{len(config.events)} events, {config.units} units of {config.unit_slots} slots"
 
 
-def _show(wanted: CollectionPlan, config: RunConfig, view: TargetView, form: str) -> None:
+def _show_resolved(wanted: CollectionPlan, config: RunConfig, view: TargetView, form: str) -> None:
     import json
 
     from vxmon.config.plan_text import plan_document

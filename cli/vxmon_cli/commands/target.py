@@ -21,7 +21,7 @@ def target() -> None:
 @target.command("scenario")
 @click.argument("name", metavar="NAME")
 @click.argument("address", type=Address(_PORT), default=f"127.0.0.1:{_PORT}", metavar="[HOST[:PORT]]")
-def scenario(name: str, address: tuple[str, int]) -> None:
+def _scenario(name: str, address: tuple[str, int]) -> None:
     """Let a target's applications do something else: nominal, overload, leak, faults, chatter, bursty.
 
     schedule:ID takes another schedule of the demo module from the next major frame on.
@@ -39,7 +39,7 @@ def scenario(name: str, address: tuple[str, int]) -> None:
 @target.command("info")
 @click.argument("address", type=Address(_PORT), default=f"127.0.0.1:{_PORT}", metavar="[HOST[:PORT]]")
 @click.option("--format", "form", type=click.Choice(["text", "json"]), default="text", show_default=True)
-def info(address: tuple[str, int], form: str) -> None:
+def _info(address: tuple[str, int], form: str) -> None:
     """Say what a target is, which events and limits it offers, its partitions, and the plan that is active."""
     import json
 
@@ -60,7 +60,7 @@ def info(address: tuple[str, int], form: str) -> None:
 @target.command("memory")
 @click.argument("address", type=Address(_PORT), default=f"127.0.0.1:{_PORT}", metavar="[HOST[:PORT]]")
 @click.option("--format", "form", type=click.Choice(["text", "json"]), default="text", show_default=True)
-def memory(address: tuple[str, int], form: str) -> None:
+def _memory(address: tuple[str, int], form: str) -> None:
     """Show the heaps of a target's partitions as they are now."""
     import json
 
@@ -89,7 +89,7 @@ def memory(address: tuple[str, int], form: str) -> None:
 @click.option("--image", metavar="FILE", help="The kernel; default $VXMON_TARGET, else build/ of the checkout.")
 @click.option("--parameter", "extra", multiple=True, metavar="KEY=VALUE", help="Any other boot parameter.")
 @click.pass_context
-def run(
+def _run(
     context: click.Context, scenario: str, port: int, length: str, release: str, image: str | None,
     extra: tuple[str, ...],
 ) -> None:  # fmt: skip
