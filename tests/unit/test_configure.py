@@ -127,3 +127,104 @@ def test_the_demo_module_is_what_its_users_rely_on() -> None:
     assert any(a is not None and a == b for a, b in pairwise(names))
     assert len(module.partitions) >= 4
     assert all(names.count(partition.name) >= 2 for partition in module.partitions)
+
+
+PORTED = (
+    '<Module xmlns="http://www.windriver.com/vxWorks653/ConfigRecord" Name="m" Id="3"><CoreOS/><Applications>'
+    '<Application Name="A"><ApplicationDescription><Ports>'
+    '<QueuingPort Name="out" Direction="SOURCE" MessageSize="16" QueueLength="4" Protocol="RECEIVER_DISCARD"/>'
+    '<SamplingPort Name="view" Direction="SOURCE" MessageSize="8"/></Ports></ApplicationDescription></Application>'
+    '<Application Name="B"><ApplicationDescription><Ports>'
+    '<QueuingPort Name="in" Direction="DESTINATION" MessageSize="16" QueueLength="4" Protocol="RECEIVER_DISCARD"/>'
+    '<SamplingPort Name="seen" Direction="DESTINATION" MessageSize="8" RefreshRate="0.05"/>'
+    '<SamplingPort Name="also" Direction="DESTINATION" MessageSize="8" RefreshRate="0.0125"/></Ports>'
+    "</ApplicationDescription></Application></Applications><SharedDataRegions/><SharedLibraryRegions/><Partitions>"
+    f"{PARTITION.format('A', 7, '0x100000')}{PARTITION.format('B', 9, '0x100000')}</Partitions>"
+    f'<Schedules><Schedule Id="0">{WINDOWS}</Schedule></Schedules><Connections>'
+    '<Channel Id="1"><Source PartitionNameRef="A" PortNameRef="out"/>'
+    '<Destination PartitionNameRef="B" PortNameRef="in"/></Channel>'
+    '<Channel Id="2"><Source PartitionNameRef="A" PortNameRef="view"/>'
+    '<Destination PartitionNameRef="B" PortNameRef="seen"/>'
+    '<Destination PartitionNameRef="B" PortNameRef="also"/></Channel></Connections>'
+    '<HealthMonitor><SystemHMTable Name="s"><SystemState SystemState="HM_PROCESS_MODE">'
+    '<ErrorIDLevel ErrorIdentifier="HME_NUMERIC_ERROR" ErrorLevel="HM_PROCESS_LVL"/></SystemState></SystemHMTable>'
+    '<ModuleHMTable Name="m"><ErrorIDAction ErrorIdentifier="HME_POWER_FAIL" ErrorAction="hmDH_ModuleReset"/>'
+    '<Settings maxLogEntries="70"/></ModuleHMTable><PartitionHMTable Name="p">'
+    '<ErrorIDAction ErrorIdentifier="HME_STACK_OVERFLOW" ErrorAction="hmDH_PartitionIdle"/></PartitionHMTable>'
+    "</HealthMonitor></Module>"
+).replace('"0x100000"/>', '"0x100000" PartitionHMTable="p"/>')
+
+
+def ported(folder: Path, old: str = "", new: str = "") -> str:
+    assert old in PORTED
+    path = folder / "ports.xml"
+    path.write_text(PORTED.replace(old, new) if old else PORTED, encoding="utf-8")
+    return config_source(load_module(path))
+
+
+def test_ports_know_their_channels(tmp_path: Path) -> None:
+    """Ports are numbered in the file's order: out 0, view 1, in 2, seen 3, also 4."""
+    text = ported(tmp_path)
+    assert re.findall(r"destinations_(\d)\[\] = \{([\d, ]+)\}", text) == [("0", "2"), ("1", "3, 4")]
+    lines = re.findall(r'^ {4}\{"(out|view|in|seen|also)", (.*)\},$', text, re.MULTILINE)
+    assert dict(lines) == {
+        "out": "1, true, true, true, 16, 4, 0u, NO_PORT, 1, destinations_0",
+        "view": "1, false, true, false, 8, 1, 0u, NO_PORT, 2, destinations_1",
+        "in": "2, true, false, true, 16, 4, 0u, 0, 0, 0",
+        "seen": "2, false, false, false, 8, 1, 50000000u, 1, 0, 0",
+        "also": "2, false, false, false, 8, 1, 12500000u, 1, 0, 0",
+    }
+
+
+def test_health_tables_are_in_the_order_of_the_errors_numbers(tmp_path: Path) -> None:
+    """ARINC 653 numbers NUMERIC_ERROR 2, STACK_OVERFLOW 4, POWER_FAIL 7; what no table names has the default."""
+    rows = [row.split(", ") for row in re.findall(r"\{((?:(?:LEVEL|ACTION)_\w+, ){7}\w+)\}", ported(tmp_path))]
+    a, b, module_mode, partition_mode, process_mode, module_actions = rows
+    assert a == b == ["ACTION_DEFAULT"] * 4 + ["ACTION_IDLE_PARTITION"] + ["ACTION_DEFAULT"] * 3
+    assert module_mode == ["LEVEL_MODULE"] * 8
+    assert partition_mode == ["LEVEL_PARTITION"] * 8
+    assert process_mode == ["LEVEL_PARTITION"] * 2 + ["LEVEL_PROCESS"] + ["LEVEL_PARTITION"] * 5
+    assert module_actions == ["ACTION_DEFAULT"] * 7 + ["ACTION_RESET_MODULE"]
+    assert re.search(r"^ {4}70,$", ported(tmp_path), re.MULTILINE)
+
+
+def test_a_module_with_ports_is_c_of_the_kernel(tmp_path: Path) -> None:
+    (tmp_path / "config.c").write_text(ported(tmp_path), encoding="utf-8")
+    command = ["gcc", "-std=c11", "-Wall", "-Wextra", "-Werror", "-fsyntax-only"]
+    include = f"-I{ROOT / 'target_c/kernel/include'}"
+    done = subprocess.run(
+        [*command, include, tmp_path / "config.c"], check=False, capture_output=True, text=True, timeout=60
+    )
+    assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "words"),
+    [
+        ('PortNameRef="in"', 'PortNameRef="gone"', "no DESTINATION port gone"),
+        ('<Source PartitionNameRef="A" PortNameRef="out"/>', "", "lacks a source"),
+        (
+            'Name="out" Direction="SOURCE" MessageSize="16"',
+            'Name="out" Direction="SOURCE" MessageSize="8"',
+            "different",
+        ),
+        ('MessageSize="16" QueueLength="4"', 'MessageSize="257" QueueLength="4"', "MessageSize is not 1 to 256"),
+        ('QueueLength="4"', 'QueueLength="65"', "QueueLength is not 1 to 64"),
+        (' RefreshRate="0.0125"', "", "RefreshRate is missing"),
+        ('PortNameRef="also"', 'PortNameRef="seen"', "in another channel already"),
+        ('Name="also"', 'Name="al so"', "takes names of"),
+        ("HME_NUMERIC_ERROR", "HME_LOST_TICKS", "no error HME_LOST_TICKS"),
+        ("HM_PROCESS_LVL", "HM_MULTIPARTITION_LVL", "HM_MULTIPARTITION_LVL' is none of"),
+        ("HM_PROCESS_MODE", "HM_OTHER_MODE", "HM_OTHER_MODE' is none of"),
+        ('ErrorAction="hmDH_PartitionIdle"', 'ErrorAction="hmDH_Own"', "hmDH_Own' is none of"),
+        ('ErrorAction="hmDH_ModuleReset"', 'ErrorAction="hmDH_PartitionIdle"', "hmDH_PartitionIdle' is none of"),
+        ('maxLogEntries="70"', 'maxLogEntries="129"', "maxLogEntries=129 is not 1 to 128"),
+        ('<PartitionHMTable Name="p">', '<PartitionHMTable Name="q">', "there is no PartitionHMTable p"),
+    ],
+)
+def test_ports_and_tables_that_the_kernel_cannot_follow_are_refused(
+    tmp_path: Path, old: str, new: str, words: str
+) -> None:
+    with pytest.raises(InputError) as error:
+        ported(tmp_path, old, new)
+    assert words in str(error.value)
