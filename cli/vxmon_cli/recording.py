@@ -11,9 +11,9 @@ from contextlib import ExitStack
 from typing import TYPE_CHECKING, Any
 
 from vxmon import __version__
-from vxmon.errors import OutputError, TargetError
+from vxmon.errors import InputError, OutputError, TargetError
 from vxmon.link.capture import Capture, Limits, Plan
-from vxmon.link.client import Client
+from vxmon.link.client import REFUSED_S, Client
 from vxmon.link.qemu import LIVE, Boot, DemoTarget, find_image, forward_options, free_port
 from vxmon.link.repeatable import record_repeatable
 from vxmon.session import FileSink, OutputClosedError, Recorder, RingRecorder, SessionWriter
@@ -48,7 +48,7 @@ class _Session:
         self._sink = FileSink.open(options.output) if _is_stream(options.output) else None
         if self._sink is not None and (options.ring or self._sink.is_terminal):
             what = "a ring needs a file" if options.ring else "a session is binary; it does not go to a terminal"
-            raise OutputError(f"{self.name}: {what}")
+            raise InputError(f"{self.name}: {what}")
 
     def open(self) -> Recorder:
         """Begin the session."""
@@ -134,6 +134,7 @@ def _record_live(options: CaptureOptions, progress: Progress) -> int:
         session = _Session(options, f"{address[0]}:{address[1]}")
         client = Client(*address, watch=demo.check if demo is not None else lambda: None)
         stack.callback(client.close)
+        stack.callback(lambda: _tell_segments(progress, session))
         _tune()
         return _capture(options, client, session, progress)
 
@@ -162,12 +163,20 @@ def _capture(options: CaptureOptions, client: Client, session: _Session, progres
     return TargetError.exit_status if summary.failure else 0
 
 
+def _tell_segments(progress: Progress, session: _Session) -> None:
+    """A ring that could not be joined is not lost."""
+    if isinstance(session.recorder, RingRecorder) and session.recorder.folder.exists():
+        folder = session.recorder.folder
+        progress.tell(f"the ring is kept in segments in {folder}: vxmon print {folder}/*")
+
+
 def _plan(options: CaptureOptions) -> Plan:
     size = 0 if options.ring else options.size
     return Plan(
         options.run_config(), options.only, options.exclude, Limits(options.seconds, options.events, size),
         scenario="" if options.qemu else options.scenario,
-        connect_seconds=_BOOT_SECONDS if options.qemu else _CONNECT_SECONDS, resolve=options.resolver(),
+        connect_seconds=_BOOT_SECONDS if options.qemu else _CONNECT_SECONDS,
+        refused_seconds=_BOOT_SECONDS if options.qemu else REFUSED_S, resolve=options.resolver(),
     )  # fmt: skip
 
 

@@ -151,7 +151,7 @@ def test_unknown_names_are_refused_with_the_allowed_ones(tmp_path: Path, option:
         assert done.status == 2
         assert done.err.count("\n") == 1
         assert name in done.err
-        assert ("TASK_SWITCH" if option == "-E" else "SCHED") in done.err
+        assert ("TASK_SWITCH" if option == "-E" else "its class is TASK\n") in done.err
         assert not path.exists(), "nothing was recorded, no file is touched"
         again = vxmon("capture", target.address, "-d", "0.5", "-o", str(path))
     assert again.status == 0, "the target was not left busy"
@@ -306,8 +306,29 @@ def test_a_full_disk(tmp_path: Path) -> None:
         assert "no room for more" in done.stderr
         assert "Traceback" not in done.stderr
         assert vxmon("capture", target.address, "-d", "0.2", "-o", str(tmp_path / "x")).status == 0
-    assert path.stat().st_size == 200 * 1024
+    said = re.search(r"its first (\d+) bytes can be read", done.stderr)
+    assert said is not None
+    assert int(said[1]) == path.stat().st_size <= 200 * 1024
+    delivered = re.search(r"delivered ([\d,]+), lost [\d,]+ \(not stored", done.stderr)
+    assert delivered is not None
+    (stream,) = info(path)["streams"]
+    assert stream["delivered"] == int(delivered[1].replace(",", "")) > 1000
     assert len(events(path)) > 1000
+
+
+def test_a_ring_on_a_full_disk_says_where_it_is(tmp_path: Path) -> None:
+    path, limited = tmp_path / "r.pcapng", "ulimit -f 100; exec"
+    with posix_target("--rate", "50000") as target:
+        command = f"{limited} {' '.join(VXMON)} capture {target.address} -r -S 10M -d 30 -o {path}"
+        done = subprocess.run(
+            ["bash", "-c", f"trap '' XFSZ; {command}"], capture_output=True, text=True, timeout=60, check=False
+        )
+        again = vxmon("capture", target.address, "-r", "-d", "1", "-o", str(path))
+    assert done.returncode == 3
+    assert f"vxmon print {path}.ring/*\n" in done.stderr
+    assert (again.status, again.err.count("\n")) == (3, 1)
+    assert f"vxmon print {path}.ring/*" in again.err
+    assert len(events(next(Path(f"{path}.ring").iterdir()))) > 1000
 
 
 def test_nobody_listens(tmp_path: Path) -> None:

@@ -99,7 +99,8 @@ def test_only_some_events_and_the_recorders_own() -> None:
 def test_without_classes() -> None:
     left = select_events(TABLE, OFFERED, (), ["INT", "ker"])
     assert left == {event.id for event in TABLE.events if event.klass not in ("INT", "KER")}
-    assert {IDS["START"], IDS["STOP"]} <= select_events(TABLE, OFFERED, (), ["CONTROL"])
+    with pytest.raises(InputError, match=r"class CONTROL cannot be left out: .*START, STOP .* belong to every run"):
+        select_events(TABLE, OFFERED, (), ["control"])
 
 
 def test_names_not_offered_are_refused() -> None:
@@ -107,6 +108,13 @@ def test_names_not_offered_are_refused() -> None:
         select_events(TABLE, OFFERED - {IDS["USER"]}, ["USER"])
     with pytest.raises(InputError, match=r"'X' is no class .* COMM, CONTROL"):
         select_events(TABLE, OFFERED, (), ["X"])
+
+
+def test_classes_and_events_are_told_apart() -> None:
+    with pytest.raises(InputError, match=r"^KER_CALL is an event, its class is KER$"):
+        select_events(TABLE, OFFERED, (), ["ker_call"])
+    with pytest.raises(InputError, match=r"^KER is a class, its events are: KER_CALL"):
+        select_events(TABLE, OFFERED, ["ker"])
 
 
 # ---------------------------------------------------------------- the demo target

@@ -157,3 +157,15 @@ def test_a_folder_that_cannot_be_made_is_an_error(tmp_path: Path) -> None:
     (tmp_path / "x.ring").write_text("in the way")
     with pytest.raises(OutputError, match="cannot be used for segments"):
         RingRecorder(str(tmp_path / "x"), 1000, {})
+
+
+def test_segments_of_an_earlier_ring_are_not_touched(tmp_path: Path) -> None:
+    path, target = tmp_path / "r.pcapng", Target()
+    ring = RingRecorder(str(path), 100_000, {})
+    feed(ring, points(target, 10))
+    ring.close()
+    with pytest.raises(
+        OutputError, match=r"r\.pcapng\.ring: an earlier ring .*: see vxmon print .*/\*, then delete it"
+    ):
+        RingRecorder(str(path), 100_000, {})
+    assert [number for part in ring.folder.iterdir() for number in blocks_of(part)] == list(range(10))

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 import os
+import resource
 import shutil
 import struct
 import subprocess
@@ -120,7 +121,7 @@ def test_size_counts_what_is_not_written_yet(tmp_path: Path) -> None:
 
 
 def test_a_full_disk_is_an_error_in_words() -> None:
-    with pytest.raises(OutputError, match=r"/dev/full: no room for more .* first 0 bytes can be read"):
+    with pytest.raises(OutputError, match=r"/dev/full: no room for more .* nothing is stored"):
         SessionWriter(FileSink.open("/dev/full"), {})
 
 
@@ -170,3 +171,23 @@ def test_metadata_is_one_comment_and_never_needed(tmp_path: Path) -> None:
     with open_session(str(path)) as session:
         assert sum(len(batch) for batch in session.datagrams()) == 1
         assert session.metadata == {}
+
+
+def test_a_full_disk_leaves_whole_packets(tmp_path: Path) -> None:
+    """The limit on file sizes stands in for a full disk; it falls into the second batch."""
+    path, before = tmp_path / "s.pcapng", resource.getrlimit(resource.RLIMIT_FSIZE)
+    writer = SessionWriter(FileSink.open(str(path)), {})
+    slots, lengths = rows([datagram(size=1000)] * 10)
+    times = np.full(10, START, np.int64)
+    writer.add_batch(times, A, B, slots, lengths)
+    whole = path.stat().st_size
+    resource.setrlimit(resource.RLIMIT_FSIZE, (whole + 5000, before[1]))
+    try:
+        with pytest.raises(OutputError, match=rf"no room for more .*; its first {whole} bytes can be read"):
+            writer.add_batch(times, A, B, slots, lengths)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+    writer.close()
+    assert path.stat().st_size == writer.size == whole
+    with open_session(str(path)) as session:
+        assert sum(len(batch) for batch in session.datagrams()) == 10

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from typing import Final
 
 from vxmon.errors import TargetError
-from vxmon.link.client import Client
+from vxmon.link.client import REFUSED_S, Client
 from vxmon.link.learning import learn_target
 from vxmon.link.machine import Control
 from vxmon.link.selection import Resolver, select_events
@@ -61,6 +61,7 @@ class Plan:
     limits: Limits = field(default_factory=Limits)
     scenario: str = ""
     connect_seconds: float = 4.6
+    refused_seconds: float = REFUSED_S
     resolve: Resolver | None = None
 
 
@@ -129,7 +130,7 @@ class Capture:
 
         """
         client = self._client
-        client.connect(self._plan.connect_seconds)
+        client.connect(self._plan.connect_seconds, self._plan.refused_seconds)
         try:
             self._end_other_run()
             info = self._learn()
@@ -320,7 +321,7 @@ class Capture:
     def _account(self) -> None:
         """Add the figures of the run that ended."""
         self.summary.corrupt = self._client.corrupt
-        self.summary.add_run(self._link)
+        self.summary.add_run(self._link, stored=self._client.output_error is None)
         self._events_before += self._link.delivered
         self._link.delivered = self._link.blocks = self._link.duplicates = 0
         self._link.states.clear()

@@ -19,7 +19,7 @@ from vxmon.session import Endpoint, Recorder
 from vxmon.wire.bulk import BLOCK_ROW, BlockScan, block_datagrams, scan_blocks
 from vxmon.wire.types import Channel, Reply, Request, Result
 
-__all__ = ["Client", "Watch"]
+__all__ = ["REFUSED_S", "Client", "Watch"]
 
 _FLUSH_NS: Final = 250_000_000
 _LONGEST_WAIT_S: Final = 0.1
@@ -32,6 +32,8 @@ _EARLY_CHANNELS: Final = (Channel.REPLY, Channel.TABLE)
 _CHANNEL_AT: Final = 6
 _BYE_WAIT_S: Final = 1.0
 _BUSY_RETRY_S: Final = 0.5
+# Somebody may just be starting the target.
+REFUSED_S: Final = 2.0
 _BUSY: Final = "another host controls this target; try again when it has ended"
 _NO_FLAGS: Final = np.zeros(0, bool)
 _NO_BLOCKS: Final = BlockScan(np.zeros(0, BLOCK_ROW), np.zeros(0, np.uint8), _NO_FLAGS, _NO_FLAGS)
@@ -198,21 +200,23 @@ class Client:
 
     # ------------------------------------------------------------ whole steps
 
-    def connect(self, seconds: float) -> None:
-        """Get control of the target, trying for that long.
+    def connect(self, seconds: float, refused_seconds: float = REFUSED_S) -> None:
+        """Get control of the target, trying for that long; less when its host says that nothing listens.
 
         Raises:
             TargetError: it does not answer, or another host controls it.
 
         """
-        give_up = time.monotonic() + seconds
+        begin = time.monotonic()
+        give_up = begin + seconds
         refused, was_busy = self.receiver.refused, False
         self.link.connect(time.monotonic_ns())
         while self.link.control is not Control.HELD:
             self.pump()
             busy = self.link.control is Control.BUSY
             was_busy = was_busy or busy
-            if time.monotonic() > give_up:
+            is_refused = self.receiver.refused > refused
+            if time.monotonic() > (min(give_up, begin + refused_seconds) if is_refused else give_up):
                 raise TargetError(f"{self.name}: {_BUSY if was_busy else self._why_silent(refused)}")
             if busy:
                 # A host that was killed is still believed to be there for three heartbeats.

@@ -8,13 +8,12 @@ from dataclasses import dataclass, field
 from typing import Protocol
 
 from vxmon.errors import InputError
-from vxmon.wire.events import EventId
 from vxmon.wire.types import EventTable, RunConfig, TargetInfo
 
 __all__ = ["Resolver", "TargetView", "select_events"]
 
 # Without these a run has no beginning and no end.
-_ALWAYS = frozenset({EventId.START, EventId.STOP})
+_ALWAYS = "CONTROL"
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,14 +50,28 @@ def select_events(
     """
     events = {event.name: event for event in table.events if event.id in offered}
     classes = {event.klass for event in events.values()}
+    _check_kinds(table, offered, only, without)
     wanted = {_find(name, events, "event") for name in only}
     unwanted = {_find(name, classes, "class") for name in without}
     return frozenset(
         event.id
         for name, event in events.items()
-        if event.id in _ALWAYS
-        or (event.klass not in unwanted and (not wanted or name in wanted or event.klass == "CONTROL"))
+        if event.klass == _ALWAYS or (event.klass not in unwanted and (not wanted or name in wanted))
     )
+
+
+def _check_kinds(table: EventTable, offered: frozenset[int], only: Sequence[str], without: Sequence[str]) -> None:
+    """Say it when a class is given for an event or the other way round."""
+    classes = {event.name: event.klass for event in table.events}
+    for name in (name.upper() for name in only):
+        members = sorted(event.name for event in table.events if event.klass == name and event.id in offered)
+        if members and name not in classes:
+            raise InputError(f"{name} is a class, its events are: {', '.join(members)}")
+    for name in (name.upper() for name in without):
+        if name in classes and name not in classes.values():
+            raise InputError(f"{name} is an event, its class is {classes[name]}")
+        if name == _ALWAYS:
+            raise InputError(f"class {name} cannot be left out: its events (START, STOP ...) belong to every run")
 
 
 def _find(name: str, known: Iterable[str], what: str) -> str:

@@ -40,15 +40,19 @@ class Summary:
         """All causes together."""
         return sum(self.lost.values())
 
-    def add_run(self, link: HostLink) -> None:
-        """Add the figures of the run that ``link`` followed; ``corrupt`` must be up to date."""
+    def add_run(self, link: HostLink, *, stored: bool = True) -> None:
+        """Add the figures of the run that ``link`` followed; ``corrupt`` must be up to date.
+
+        ``stored`` is False when the session took no more: what is missing then may well have arrived.
+        """
         states = list(link.states.values())
         recorded = sum(state.recorded for state in states)
         causes = {cause: sum(getattr(state.losses, cause) for state in states) for cause in _TARGET_CAUSES}
         known = link.end is not None
         # Which of the missing blocks are those that came damaged is found out when the session is read.
         on_the_way = "link or corrupt" if self.corrupt else "link"
-        causes[on_the_way if known else "pending"] = max(recorded - link.delivered - sum(causes.values()), 0)
+        cause = "not stored" if not stored else on_the_way if known else "pending"
+        causes[cause] = max(recorded - link.delivered - sum(causes.values()), 0)
         for cause, count in causes.items():
             if count:
                 self.lost[cause] = self.lost.get(cause, 0) + count

@@ -117,14 +117,15 @@ class RingRecorder:
         # Boot, run and stream -> the last block discarded.
         self._gone: dict[tuple[int, int, int], int] = {}
         try:
-            self._folder.mkdir()
-        except FileExistsError as error:
+            self._folder.mkdir(exist_ok=True)
+            kept = any(self._folder.iterdir())
+        except OSError as error:
+            raise OutputError(f"{self._folder}: cannot be used for segments: {error.strerror}") from error
+        if kept:
             raise OutputError(
                 f"{self._folder}: an earlier ring was not joined and is kept there: see vxmon print {self._folder}/*, "
                 "then delete it, or choose another name"
-            ) from error
-        except OSError as error:
-            raise OutputError(f"{self._folder}: cannot be used for segments: {error.strerror}") from error
+            )
         self._writer = self._open_segment()
 
     def _open_segment(self) -> SessionWriter:
@@ -133,6 +134,11 @@ class RingRecorder:
         writer = SessionWriter(FileSink.open(str(self._current)), self._metadata, self._application, sync=self._sync)
         self._head = writer.size
         return writer
+
+    @property
+    def folder(self) -> Path:
+        """Where the segments lie; gone when they are joined."""
+        return self._folder
 
     @property
     def size(self) -> int:

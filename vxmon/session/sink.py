@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import errno
 import os
 import select
@@ -15,6 +16,7 @@ from vxmon.errors import OutputError
 __all__ = ["FileSink", "OutputClosedError", "copy_file"]
 
 _STDOUT: Final = 1
+_PIECE: Final = 1 << 20
 _FULL: Final = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 
@@ -25,7 +27,8 @@ class OutputClosedError(OutputError):
 class FileSink:
     """Appends bytes to a file descriptor. ``written`` counts them.
 
-    When :meth:`write` has returned, the operating system has the bytes: they survive the end of this process.
+    When :meth:`write` has returned, the operating system has the bytes: they survive the end of this process. When it
+    fails, a file is cut back to what it was before: it has no half blocks.
 
     Raises:
         OutputError: the bytes could not be written; :class:`OutputClosedError` when a pipe's reader is gone.
@@ -35,6 +38,7 @@ class FileSink:
     def __init__(self, descriptor: int, name: str) -> None:
         self.written = 0
         self.name = name
+        self._whole = 0
         self._descriptor = descriptor
 
     @classmethod
@@ -64,8 +68,8 @@ class FileSink:
         """True when a person would see the bytes."""
         return os.isatty(self._descriptor)
 
-    def write(self, data: bytes | bytearray | memoryview) -> None:
-        """Write everything; waits while a pipe is full."""
+    def write(self, data: bytes | bytearray | memoryview, *, more: bool = False) -> None:
+        """Write everything; waits while a pipe is full. With ``more`` a block may end behind these bytes."""
         view = memoryview(data)
         while view:
             try:
@@ -76,14 +80,26 @@ class FileSink:
             except BrokenPipeError as error:
                 raise OutputClosedError(f"{self.name}: closed by its reader") from error
             except OSError as error:
+                self._cut()
                 raise OutputError(self._why(error)) from error
             self.written += count
             view = view[count:]
+        if not more:
+            self._whole = self.written
+
+    def _cut(self) -> None:
+        """Take away what a write that failed left behind."""
+        with contextlib.suppress(OSError):
+            if self.is_regular:
+                os.ftruncate(self._descriptor, self._whole)
+                self.written = self._whole
 
     def _why(self, error: OSError) -> str:
-        if error.errno in _FULL:
-            return f"{self.name}: no room for more ({error.strerror}); its first {self.written} bytes can be read"
-        return f"{self.name}: cannot be written: {error.strerror}; its first {self.written} bytes can be read"
+        what = (
+            f"no room for more ({error.strerror})" if error.errno in _FULL else f"cannot be written: {error.strerror}"
+        )
+        rest = f"its first {self.written} bytes can be read" if self.written else "nothing is stored"
+        return f"{self.name}: {what}; {rest}"
 
     def sync(self) -> None:
         """Bring the bytes to the disk, where there is one."""
@@ -107,5 +123,7 @@ def copy_file(source: Path, sink: FileSink, start: int = 0) -> None:
     """Append a file's bytes from ``start`` on, in pieces."""
     with source.open("rb") as file:
         file.seek(start)
-        while piece := file.read(1 << 20):
-            sink.write(piece)
+        left = os.fstat(file.fileno()).st_size - start
+        while left > 0 and (piece := file.read(min(left, _PIECE))):
+            left -= len(piece)
+            sink.write(piece, more=left > 0)
