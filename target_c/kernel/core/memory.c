@@ -6,6 +6,8 @@
 #include "kernel/services.h"
 
 #define FILE_BUFFER_BYTES 512u
+/* Above the handles of objects that processes wait on. */
+#define DEVICE_HANDLE(partition, number) ((uint32_t)(partition)->index << 16 | 0x100u | (number))
 #define STACK_FILL_WORD 0xEEEEEEEEu
 
 uint32_t service_allocate(struct process *process)
@@ -46,7 +48,8 @@ static struct device *find_device(struct partition *partition, const char *name)
     for (unsigned i = 0; i < MAX_DEVICES; i++, device++) {
         if (device->name[0] == '\0') {
             memcpy(device->name, name, sizeof device->name);
-            device->object = vxm_hook_object_create(name, OBJECT_IO, partition->index, i, FILE_BUFFER_BYTES, MAX_FILES);
+            device->object = vxm_hook_object_create(name, OBJECT_IO, partition->index, DEVICE_HANDLE(partition, i),
+                                                    FILE_BUFFER_BYTES, MAX_FILES);
             return device;
         }
         if (text_equal(device->name, name)) {
