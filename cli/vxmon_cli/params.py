@@ -5,7 +5,13 @@ from __future__ import annotations
 
 import click
 
-__all__ = ["Address", "Size", "split_address"]
+__all__ = ["SCENARIOS", "Address", "BootParameter", "ScenarioName", "Size", "split_address"]
+
+# Names in the demo kernel (target_c/kernel/core/scenario.c).
+SCENARIOS = ("nominal", "overload", "chatter", "bursty", "faults", "leak")
+_SCHEDULE = "schedule:"
+# Boot parameters of the demo kernel that nothing else sets (target_c/kernel/README.md).
+_BOOT_PARAMETERS = ("address", "autostart", "clock", "config", "idle", "peer", "rate", "release", "run")
 
 _FACTORS = {"": 1, "k": 1 << 10, "m": 1 << 20, "g": 1 << 30}
 _LARGEST = 1 << 50
@@ -46,6 +52,37 @@ class Address(click.ParamType[tuple[str, int]]):
             return split_address(str(value), self._port)
         except ValueError as error:
             self.fail(str(error), param, ctx)
+
+
+class ScenarioName(click.ParamType[str]):
+    """A scenario of the demo target, or schedule:ID while it runs; "" is the target's default."""
+
+    name = "scenario"
+
+    def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        """The name."""
+        text = str(value)
+        number = text.removeprefix(_SCHEDULE)
+        is_schedule = number != text and number.isascii() and number.isdigit() and len(number) <= 10
+        if text and text not in SCENARIOS and not is_schedule:
+            self.fail(f"'{text}' is no scenario; there are: {', '.join(SCENARIOS)}, and {_SCHEDULE}ID", param, ctx)
+        return text
+
+
+class BootParameter(click.ParamType[str]):
+    """KEY=VALUE for the demo kernel."""
+
+    name = "parameter"
+
+    def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        """The word, as given."""
+        text = str(value)
+        key, equals, setting = text.partition("=")
+        if not (key and equals and setting) or not text.isascii() or not text.isprintable() or " " in text:
+            self.fail(f"'{text}' is no KEY=VALUE (without spaces)", param, ctx)
+        if key not in _BOOT_PARAMETERS:
+            self.fail(f"'{key}' is no boot parameter; there are: {', '.join(_BOOT_PARAMETERS)}", param, ctx)
+        return text
 
 
 def split_address(text: str, port: int) -> tuple[str, int]:

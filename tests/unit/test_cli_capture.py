@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import re
 import signal
 import socket
 import subprocess
@@ -14,14 +15,14 @@ import pytest
 
 from vxmon.errors import InputError, TargetError
 from vxmon.link.capture import Status
-from vxmon.link.qemu import Boot, find_image
+from vxmon.link.qemu import Boot, check_port, find_image
 from vxmon.link.repeatable import boot_config
 from vxmon.link.selection import select_events
 from vxmon.link.summary import Summary
 from vxmon.wire.events import TABLES
 from vxmon.wire.types import Policy, RunConfig
 from vxmon_cli.main import COMMANDS
-from vxmon_cli.params import Size, split_address
+from vxmon_cli.params import SCENARIOS, BootParameter, ScenarioName, Size, split_address
 from vxmon_cli.progress import size_text, status_line, summary_lines
 from vxmon_cli.stopping import Stop
 
@@ -144,12 +145,54 @@ def test_where_the_image_is_looked_for(tmp_path: Path, monkeypatch: pytest.Monke
     monkeypatch.chdir(inside)
     assert find_image() == image
     other = tmp_path / "other.elf"
-    other.write_bytes(b"")
+    other.write_bytes(b"\x7fELF")
     monkeypatch.setenv("VXMON_TARGET", str(other))
     assert find_image() == other
-    assert find_image(str(image)) == image
-    with pytest.raises(TargetError, match=r"none\.elf: there is no such image"):
+    assert find_image(str(other)) == other
+    with pytest.raises(InputError, match=r"none\.elf: there is no such image"):
         find_image(str(tmp_path / "none.elf"))
+    with pytest.raises(InputError, match=r"kernel\.elf: not an ELF file"):
+        find_image(str(image))
+
+
+def test_scenarios_are_those_of_the_kernel() -> None:
+    source = (Path(__file__).parents[2] / "target_c/kernel/core/scenario.c").read_text()
+    names = re.search(r"NAME\[\] = \{(.*?), NULL\}", source, re.DOTALL)
+    assert names is not None
+    assert tuple(re.findall(r'"(\w+)"', names[1])) == SCENARIOS
+
+
+@pytest.mark.parametrize("text", ["", "nominal", "leak", "schedule:1"])
+def test_scenarios(text: str) -> None:
+    assert ScenarioName().convert(text, None, None) == text
+
+
+@pytest.mark.parametrize("text", ["Nominal", "none", "schedule:", "schedule:x", "schedule:12345678901"])
+def test_what_is_no_scenario(text: str) -> None:
+    with pytest.raises(click.BadParameter, match="no scenario; there are: nominal, overload"):
+        ScenarioName().convert(text, None, None)
+
+
+def test_boot_parameters_given_are_known_ones() -> None:
+    """Each is also known to the kernel."""
+    source = (Path(__file__).parents[2] / "target_c/kernel/core/parameters.c").read_text()
+    with pytest.raises(click.BadParameter, match="'x' is no boot parameter; there are: address") as refused:
+        BootParameter().convert("x=1", None, None)
+    for key in refused.value.message.partition("there are: ")[2].split(", "):
+        assert f'"{key}"' in source
+        assert BootParameter().convert(f"{key}=1", None, None) == f"{key}=1"
+    for text in ("", "rate", "rate=", "=1", "rate=1 2", "rate=1\t", "rate=é"):
+        with pytest.raises(click.BadParameter, match="no KEY=VALUE"):
+            BootParameter().convert(text, None, None)
+
+
+def test_a_port_in_use_is_not_shared() -> None:
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as sock:
+        sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        sock.bind(("127.0.0.1", 0))
+        port = sock.getsockname()[1]
+        with pytest.raises(TargetError, match=f"port {port} of 127.0.0.1 is in use; choose another with --port"):
+            check_port(port)
 
 
 # ---------------------------------------------------------------- summary

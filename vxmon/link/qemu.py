@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
 import secrets
 import shutil
@@ -18,10 +19,20 @@ from pathlib import Path
 from typing import Final, Self
 
 import vxmon
-from vxmon.errors import TargetError
+from vxmon.errors import InputError, TargetError, VxmonError
 from vxmon.wire.datagram import DEFAULT_PORT
 
-__all__ = ["LIVE", "REPEATABLE", "Boot", "DemoTarget", "dump_options", "find_image", "forward_options", "free_port"]
+__all__ = [
+    "LIVE",
+    "REPEATABLE",
+    "Boot",
+    "DemoTarget",
+    "check_port",
+    "dump_options",
+    "find_image",
+    "forward_options",
+    "free_port",
+]
 
 _QEMU: Final = "qemu-system-ppc"
 _IMAGE: Final = Path("build/ppce500/kernel.elf")
@@ -33,6 +44,10 @@ _MACHINE: Final = (
 LIVE: Final = "shift=3,align=on"
 REPEATABLE: Final = "shift=3,sleep=off"
 _TAIL: Final = 4096
+_ELF: Final = b"\x7fELF"
+_PANIC: Final = "panic: "
+# How the kernel begins when it does not like a boot parameter.
+_REFUSED: Final = "boot "
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,14 +85,14 @@ def find_image(given: str | None = None) -> Path:
     The file given, else $VXMON_TARGET, else build/ of the checkout around the current folder or this code.
 
     Raises:
+        InputError: the one named is not there, or is none.
         TargetError: there is none; the message says how to make it.
 
     """
     for source, name in (("", given), ("VXMON_TARGET: ", os.environ.get("VXMON_TARGET"))):
         if name:
-            if Path(name).is_file():
-                return Path(name)
-            raise TargetError(f"{source}{name}: there is no such image of the demo target")
+            _check_image(Path(name), source)
+            return Path(name)
     here = Path.cwd()
     for folder in (here, *here.parents, Path(vxmon.__file__).resolve().parents[1]):
         if (folder / "proto/SPEC.md").is_file() and (folder / _IMAGE).is_file():
@@ -86,6 +101,27 @@ def find_image(given: str | None = None) -> Path:
         "the demo target is not built: run 'make build' in a checkout of vxmon and stay in it, "
         "or name its image by --image or VXMON_TARGET"
     )
+
+
+def _check_image(path: Path, source: str) -> None:
+    try:
+        with path.open("rb") as file:
+            magic = file.read(len(_ELF))
+    except (OSError, ValueError) as error:
+        why = (error.strerror if isinstance(error, OSError) else None) or str(error)
+        raise InputError(f"{source}{path}: there is no such image of the demo target: {why}") from error
+    if magic != _ELF:
+        raise InputError(f"{source}{path}: not an ELF file, so no image of the demo target")
+
+
+def check_port(port: int) -> None:
+    """Raise TargetError when somebody uses that UDP port of 127.0.0.1: QEMU would share it, and steal."""
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as sock:
+        try:
+            sock.bind(("127.0.0.1", port))
+        except OSError as error:
+            why = "is in use" if error.errno == errno.EADDRINUSE else f"cannot be used ({error.strerror})"
+            raise TargetError(f"UDP port {port} of 127.0.0.1 {why}; choose another with --port") from error
 
 
 def free_port() -> int:
@@ -124,6 +160,7 @@ class DemoTarget:
         qemu = shutil.which(_QEMU)
         if qemu is None:
             raise TargetError(f"{_QEMU} is not installed; on Debian: apt-get install qemu-system-ppc")
+        self._foreground = foreground
         self._folder = Path(tempfile.mkdtemp(prefix="vxmon-"))
         console = "stdio" if foreground else f"file:{self._folder / 'console'}"
         command = [
@@ -153,7 +190,14 @@ class DemoTarget:
     def check(self) -> None:
         """Raise TargetError when the target has ended."""
         if self._process.poll() is not None:
-            raise TargetError(f"the demo target has ended ({self._status()}): {self.last_words()}")
+            raise self.failure()
+
+    def failure(self) -> VxmonError:
+        """Why it ended, in the kernel's own words where it has any."""
+        words = self.last_words()
+        if words.startswith(_REFUSED):
+            return InputError(f"the demo target refuses: {words}")
+        return TargetError(f"the demo target has ended ({self._status()}): {words}")
 
     def _status(self) -> str:
         code = self._process.returncode
@@ -176,15 +220,16 @@ class DemoTarget:
                 raise TargetError(f"the demo target has not ended after {seconds:.0f} s: {self.last_words()}")
 
     def last_words(self) -> str:
-        """The last lines of console and QEMU, for messages."""
+        """What the kernel panicked with, else the last lines of console and QEMU, for messages."""
         lines: list[str] = []
         for name in ("console", "errors"):
             with contextlib.suppress(OSError):
                 data = (self._folder / name).read_bytes()[-_TAIL:]
                 text = data.decode("latin-1").replace("\r", "")
                 lines += [line.strip() for line in text.splitlines() if _tells(line)]
-        printable = "".join(c if c.isprintable() else " " for c in " | ".join(lines[-3:]))
-        return printable or "it said nothing"
+        panics = [line.partition(_PANIC)[2] for line in lines if _PANIC in line]
+        printable = "".join(c if c.isprintable() else " " for c in " | ".join(panics[:1] or lines[-3:]))
+        return printable or ("see its console" if self._foreground else "it said nothing")
 
     def stop(self) -> None:
         """End it, if it has not ended; may be called again."""
@@ -200,7 +245,7 @@ class DemoTarget:
 
 def _tells(line: str) -> bool:
     """Lines that help; QEMU's remarks on pacing and on the network without a host do not."""
-    idle = ("guest is now late", "guest is late", "hub 0 is not connected", "terminating on signal")
+    idle = ("guest is now late", "guest is late", "hub 0 is not connected", "terminating on signal", "slirp")
     return bool(line.strip()) and not any(text in line.lower() for text in idle)
 
 

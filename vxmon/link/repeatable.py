@@ -10,7 +10,7 @@ from typing import Final
 
 import numpy as np
 
-from vxmon.errors import InputError, TargetError
+from vxmon.errors import InputError
 from vxmon.link.machine import HostLink
 from vxmon.link.qemu import REPEATABLE, Boot, DemoTarget, dump_options
 from vxmon.link.selection import Resolver, TargetView, select_events
@@ -95,9 +95,8 @@ def record_repeatable(
             config=boot_config(config, events, seconds), extra=boot.extra,
         )  # fmt: skip
         with DemoTarget(image, whole, dump_options(dump), REPEATABLE) as target:
-            status = target.wait(_START_S + _SLOWEST * seconds, going_on)
-            if status:
-                raise TargetError(f"the demo target failed (status {status}): {target.last_words()}")
+            if target.wait(_START_S + _SLOWEST * seconds, going_on):
+                raise target.failure()
         return _store(dump, open_recorder(), seconds)
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from vxmon_cli.options import CaptureOptions
-from vxmon_cli.params import Address, Size
+from vxmon_cli.params import SCENARIOS, Address, BootParameter, ScenarioName, Size
 
 __all__ = ["capture"]
 
@@ -45,10 +45,21 @@ _PORT = 6530
 @click.option("--no-upload", is_flag=True, help="Record only; fetch at the stop.")
 @click.option("--qemu", is_flag=True, help="Run the demo target for the duration of the capture.")
 @click.option("--deterministic", is_flag=True, help="With --qemu and -d: seconds of target time, equal in every run.")
-@click.option("--scenario", default="", metavar="NAME", help="What the demo applications do.")
+@click.option(
+    "--scenario",
+    type=ScenarioName(),
+    default="",
+    metavar="NAME",
+    help=f"What the demo applications do: {', '.join(SCENARIOS)}.",
+)
 @click.option("--image", metavar="FILE", help="The demo kernel; default $VXMON_TARGET, else build/ of the checkout.")
 @click.option(
-    "--parameter", "parameters", multiple=True, metavar="KEY=VALUE", help="Boot parameter of the demo kernel."
+    "--parameter",
+    "parameters",
+    type=BootParameter(),
+    multiple=True,
+    metavar="KEY=VALUE",
+    help="Boot parameter of the demo kernel.",
 )
 @click.pass_context
 def capture(context: click.Context, /, **given: Any) -> None:
@@ -81,6 +92,8 @@ def _check(options: CaptureOptions, context: click.Context) -> None:
         (options.qemu and options.address, "give HOST or --qemu, not both"),
         (not options.qemu and not options.address, "which target? Give HOST[:PORT], or --qemu for the demo target"),
         (demo_only and not options.qemu, "--deterministic, --image and --parameter need --qemu"),
+        (options.qemu and options.scenario not in ("", *SCENARIOS), "schedule:ID needs a target that runs: give HOST"),
+        (options.ring and options.output == "-", "a ring needs a file: -o FILE"),
         (options.plan and planned, "--plan says what to record and how; leave out -E, -F and the options of buffers"),
         (options.deterministic and not options.seconds, "--deterministic needs -d SECONDS"),
         (

@@ -5,12 +5,11 @@ from __future__ import annotations
 
 import click
 
-from vxmon_cli.params import Address
+from vxmon_cli.params import SCENARIOS, Address, BootParameter, ScenarioName
 
 __all__ = ["target"]
 
 _PORT = 6530
-_MAX_SCENARIO = 31
 
 
 @click.group("target")
@@ -19,7 +18,7 @@ def target() -> None:
 
 
 @target.command("scenario")
-@click.argument("name", metavar="NAME")
+@click.argument("name", type=ScenarioName(), metavar="NAME")
 @click.argument("address", type=Address(_PORT), default=f"127.0.0.1:{_PORT}", metavar="[HOST[:PORT]]")
 def _scenario(name: str, address: tuple[str, int]) -> None:
     """Let a target's applications do something else: nominal, overload, leak, faults, chatter, bursty.
@@ -29,8 +28,6 @@ def _scenario(name: str, address: tuple[str, int]) -> None:
     from vxmon.wire.types import Scenario
     from vxmon_cli.planning import connected
 
-    if len(name) > _MAX_SCENARIO or not name.isascii() or not name.isprintable():
-        raise click.BadParameter(f"a scenario's name is at most {_MAX_SCENARIO} printable characters")
     with connected(address) as client:
         client.demand(Scenario(name))
     click.echo(f"{client.name}: scenario {name}")
@@ -80,14 +77,28 @@ def _memory(address: tuple[str, int], form: str) -> None:
 
 
 @target.command("run")
-@click.option("--scenario", default="nominal", show_default=True, metavar="NAME", help="What the applications do.")
+@click.option(
+    "--scenario",
+    type=click.Choice(SCENARIOS),
+    default="nominal",
+    show_default=True,
+    metavar="NAME",
+    help=f"What the applications do: {', '.join(SCENARIOS)}.",
+)
 @click.option("--port", type=click.IntRange(1, 65535), default=6530, show_default=True, help="UDP port of 127.0.0.1.")
 @click.option("--run", "length", default="", metavar="LENGTH", help="End after 10s or 500f (frames); without: never.")
 @click.option(
     "--release", type=click.Choice(["2.2", "2.4"]), default="2.4", show_default=True, help="OS release played."
 )
 @click.option("--image", metavar="FILE", help="The kernel; default $VXMON_TARGET, else build/ of the checkout.")
-@click.option("--parameter", "extra", multiple=True, metavar="KEY=VALUE", help="Any other boot parameter.")
+@click.option(
+    "--parameter",
+    "extra",
+    type=BootParameter(),
+    multiple=True,
+    metavar="KEY=VALUE",
+    help="Any other boot parameter.",
+)
 @click.pass_context
 def _run(
     context: click.Context, scenario: str, port: int, length: str, release: str, image: str | None,
@@ -99,12 +110,12 @@ def _run(
     """
     from dataclasses import replace
 
-    from vxmon.errors import TargetError
-    from vxmon.link.qemu import LIVE, Boot, DemoTarget, find_image, forward_options
+    from vxmon.link.qemu import LIVE, Boot, DemoTarget, check_port, find_image, forward_options
 
     boot = replace(Boot.fresh(scenario, extra), run=length, release=release)
-    with DemoTarget(find_image(image), boot, forward_options(port), LIVE, foreground=True) as demo:
-        status = demo.wait(float("inf"))
-        if status:
-            raise TargetError(f"the demo target failed (status {status}): {demo.last_words()}")
+    kernel = find_image(image)
+    check_port(port)
+    with DemoTarget(kernel, boot, forward_options(port), LIVE, foreground=True) as demo:
+        if demo.wait(float("inf")):
+            raise demo.failure()
     context.exit(0)
