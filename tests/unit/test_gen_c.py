@@ -44,6 +44,7 @@ PROGRAM = """
 #include "vxm/generated/events.h"
 
 struct vxm_recorder vxm_recorder;
+bool vxm_heads_only;
 
 void vxm_record_n(uint32_t head, const uint32_t *words)
 {
