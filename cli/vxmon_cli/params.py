@@ -5,11 +5,10 @@ from __future__ import annotations
 
 import click
 
-__all__ = ["SCENARIOS", "Address", "BootParameter", "ScenarioName", "Size", "split_address"]
+__all__ = ["SCENARIOS", "Address", "BootParameter", "Size", "split_address"]
 
 # Names in the demo kernel (target_c/kernel/core/scenario.c).
 SCENARIOS = ("nominal", "overload", "chatter", "bursty", "faults", "leak")
-_SCHEDULE = "schedule:"
 # Boot parameters of the demo kernel that nothing else sets (target_c/kernel/README.md).
 _BOOT_PARAMETERS = ("address", "autostart", "clock", "config", "idle", "peer", "rate", "release", "run")
 
@@ -52,21 +51,6 @@ class Address(click.ParamType[tuple[str, int]]):
             return split_address(str(value), self._port)
         except ValueError as error:
             self.fail(str(error), param, ctx)
-
-
-class ScenarioName(click.ParamType[str]):
-    """A scenario of the demo target, or schedule:ID while it runs; "" is the target's default."""
-
-    name = "scenario"
-
-    def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> str:
-        """The name."""
-        text = str(value)
-        number = text.removeprefix(_SCHEDULE)
-        is_schedule = number != text and number.isascii() and number.isdigit() and len(number) <= 10
-        if text and text not in SCENARIOS and not is_schedule:
-            self.fail(f"'{text}' is no scenario; there are: {', '.join(SCENARIOS)}, and {_SCHEDULE}ID", param, ctx)
-        return text
 
 
 class BootParameter(click.ParamType[str]):

@@ -380,6 +380,10 @@ def test_two_hosts(tmp_path: Path) -> None:
         (["127.0.0.1", "-d", "-1", "-o", "x"], "range"),
         (["127.0.0.1", "--deterministic", "-o", "x"], "need --qemu"),
         (["--qemu", "--deterministic", "-o", "x"], "needs -d"),
+        (["--qemu", "--scenario", "none", "-o", "x"], "there are: nominal, overload"),
+        (["--qemu", "--parameter", "rate", "-o", "x"], "no KEY=VALUE"),
+        (["--qemu", "--parameter", "none=1", "-o", "x"], "no boot parameter"),
+        (["--qemu", "-r", "-o", "-"], "needs a file"),
         (["--qemu", "--deterministic", "-d", "1", "-r", "-o", "x"], "by -d alone"),
     ],
 )

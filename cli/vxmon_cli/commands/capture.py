@@ -8,11 +8,12 @@ from typing import Any
 import click
 
 from vxmon_cli.options import CaptureOptions
-from vxmon_cli.params import SCENARIOS, Address, BootParameter, ScenarioName, Size
+from vxmon_cli.params import SCENARIOS, Address, BootParameter, Size
 
 __all__ = ["capture"]
 
 _PORT = 6530
+_MAX_SCENARIO = 31
 
 
 @click.command("capture")
@@ -47,7 +48,6 @@ _PORT = 6530
 @click.option("--deterministic", is_flag=True, help="With --qemu and -d: seconds of target time, equal in every run.")
 @click.option(
     "--scenario",
-    type=ScenarioName(),
     default="",
     metavar="NAME",
     help=f"What the demo applications do: {', '.join(SCENARIOS)}.",
@@ -92,7 +92,14 @@ def _check(options: CaptureOptions, context: click.Context) -> None:
         (options.qemu and options.address, "give HOST or --qemu, not both"),
         (not options.qemu and not options.address, "which target? Give HOST[:PORT], or --qemu for the demo target"),
         (demo_only and not options.qemu, "--deterministic, --image and --parameter need --qemu"),
-        (options.qemu and options.scenario not in ("", *SCENARIOS), "schedule:ID needs a target that runs: give HOST"),
+        (
+            options.qemu and options.scenario not in ("", *SCENARIOS),
+            f"'{options.scenario}' is no scenario of the demo target; there are: {', '.join(SCENARIOS)}",
+        ),
+        (
+            len(options.scenario) > _MAX_SCENARIO or not options.scenario.isprintable(),
+            f"a scenario's name is at most {_MAX_SCENARIO} printable characters",
+        ),
         (options.ring and options.output == "-", "a ring needs a file: -o FILE"),
         (options.plan and planned, "--plan says what to record and how; leave out -E, -F and the options of buffers"),
         (options.deterministic and not options.seconds, "--deterministic needs -d SECONDS"),
