@@ -153,7 +153,7 @@ def test_loss_makes_ranges_and_is_told_on_top_and_on_stderr(lossy: str) -> None:
     done = analyze("time", lossy)
     assert done.status == 0
     first = done.out.decode().splitlines()[0]
-    assert first == "INCOMPLETE: 5 of 22 records lost (22.7 %) in 1 places (link 5)"
+    assert first == "INCOMPLETE: 5 of 22 records lost (22.7 %) in 1 place (link 5)"
     assert done.err.startswith("vxmon: INCOMPLETE: 5 of 22 records lost")
     assert analyze("time", "--strict", lossy).status == 1
     assert analyze("time", "--strict", "--format", "json", lossy).status == 1
@@ -199,7 +199,9 @@ def test_what_is_no_session_is_refused(question: str, tmp_path: Path) -> None:
 def test_an_empty_session_is_an_empty_report(tmp_path: Path) -> None:
     path = Recording().write(tmp_path / "empty.pcapng")
     assert values("time", path)["boots"] == []
-    assert text("time", path).startswith("complete: 0 of 0 records")
+    done = analyze("time", path)
+    assert (done.status, done.err) == (0, "vxmon: INCOMPLETE: there is no block of records\n")
+    assert done.out.startswith(b"INCOMPLETE: there is no block of records")
 
 
 def test_quality_of_a_complete_session_finds_nothing(session: str) -> None:

@@ -96,7 +96,7 @@ def test_a_session_is_printed_with_its_header(tmp_path: Path) -> None:
 
 def test_a_loss_makes_it_incomplete_and_strict_makes_it_fail(tmp_path: Path) -> None:
     path = whole_session(tmp_path / "run.pcapng", lose=True)
-    expected = "vxmon: INCOMPLETE: 2 of 7 records lost in 1 places (link 2)\n"
+    expected = "vxmon: INCOMPLETE: 2 of 7 records lost in 1 place (link 2)\n"
     assert print_to(tmp_path, path)[::2] == (0, expected)
     assert print_to(tmp_path, path, "--strict")[::2] == (1, expected)
     assert run("info", path)[::2] == (0, expected)
@@ -116,12 +116,38 @@ def test_files_come_as_arguments_or_by_f_and_are_read_as_one(tmp_path: Path) -> 
     assert event_lines(print_to(tmp_path, path, path)[1]) == one
 
 
-def test_a_session_without_events_is_one(tmp_path: Path) -> None:
+def test_a_session_without_events_is_one_and_not_complete(tmp_path: Path) -> None:
     target = Target()
     path = write_session(tmp_path / "s", [*target.tables(), *target.started(), *target.end(5)])
-    assert print_to(tmp_path, path)[::2] == (0, "")
+    assert print_to(tmp_path, path)[::2] == (0, "vxmon: INCOMPLETE: there is no block of records\n")
     status, out, _ = run("info", "--format", "json", path)
-    assert (status, json.loads(out)["events"]) == (0, {})
+    assert (status, json.loads(out)["events"], json.loads(out)["incomplete"]) == (0, {}, True)
+
+
+@pytest.mark.parametrize("start", [True, False])
+def test_a_run_without_its_end_is_incomplete_everywhere(tmp_path: Path, start: bool) -> None:
+    """All that was sent is here, but nobody can know whether more was recorded."""
+    target = Target()
+    begin = [*target.tables(), *(target.started() if start else [])]
+    path = write_session(tmp_path / "s", [*begin, target.points([10, 11])])
+    expected = "vxmon: INCOMPLETE: the end of run 1 is not in the file\n"
+    assert print_to(tmp_path, path, "--strict")[::2] == (1, expected)
+    status, out, err = run("info", "--strict", path)
+    assert (status, err) == (1, expected)
+    assert "0 lost: INCOMPLETE" in out.splitlines()[0]
+    assert "run 1: its end is not in the file; how many records followed is not known" in out
+    document = json.loads(run("info", "--format", "json", path)[1])
+    assert document["incomplete"]
+    assert [run["end_seen"] for run in document["boots"][0]["runs"]] == [False]
+    status, out, err = run("analyze", "quality", "--strict", path)
+    assert (status, err) == (1, expected)
+    assert out.startswith("INCOMPLETE: the end of run 1 is not in the file")
+
+
+def test_metadata_of_a_newer_format_is_a_problem(tmp_path: Path) -> None:
+    path = Path(whole_session(tmp_path / "s"))
+    path.write_bytes(path.read_bytes().replace(b'{"format": 1', b'{"format": 7'))
+    assert "session metadata 7 is newer than what this vxmon knows (1)" in run("info", str(path))[1]
 
 
 @pytest.mark.parametrize(
@@ -182,13 +208,13 @@ def packet_ends(session: bytes) -> set[int]:
 
 
 def test_every_cut_of_a_session_prints_what_is_there(tmp_path: Path) -> None:
-    """2 while nothing can be used, then 0, and INCOMPLETE unless the cut is between packets."""
+    """2 while nothing can be used, then 0, and INCOMPLETE unless the cut is behind the end of the run."""
     target = Target()
     datagrams = [*target.heartbeat(1), target.points([10, 11]), target.points([20]), *target.end(30)]
     path = write_session(tmp_path / "run.pcapng", datagrams)
     whole = Path(path).read_bytes()
     lines = event_lines(print_to(tmp_path, path)[1])
-    ends = packet_ends(whole)
+    behind_end = sorted(packet_ends(whole))[-2]  # only the statistics block follows
     cut = tmp_path / "cut.pcapng"
     seen = set()
     for size in range(len(whole)):
@@ -202,7 +228,7 @@ def test_every_cut_of_a_session_prints_what_is_there(tmp_path: Path) -> None:
             continue
         there = [line for line in event_lines(text) if "LOSS" not in line]
         assert there == lines[: len(there)]
-        assert ("INCOMPLETE" in err) == (size not in ends)
+        assert ("INCOMPLETE" in err) == (size != behind_end)
     assert seen == {0, 2}
 
 

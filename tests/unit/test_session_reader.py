@@ -16,6 +16,8 @@ from hypothesis import strategies as st
 from tests.support.captures import LINKS, datagram, frame, pcap, pcapng, udp_packet
 from vxmon.errors import InputError
 from vxmon.session import Endpoint, FileSink, SessionReader, SessionWriter, open_session
+from vxmon.session.framing import Bytes, Scan
+from vxmon.session.pcapng import PcapngFraming
 
 A, B = Endpoint(0x7F000001, 6530), Endpoint(0x7F000001, 40001)
 START = 1_700_000_000_123_456_000
@@ -141,7 +143,7 @@ def test_a_snapshot_length_is_told(tmp_path: Path, snaplen: int) -> None:
         (batch,) = session.datagrams()
         assert (int(batch.lengths[0]), int(batch.sent[0])) == (snaplen - 42, 200)
         assert session.truncated == 1
-        assert session.problems == ["1 datagrams are cut by a snapshot length"]
+        assert session.problems == ["1 datagram is cut by a snapshot length"]
 
 
 def test_a_cut_before_the_udp_header_is_counted(tmp_path: Path) -> None:
@@ -220,6 +222,52 @@ def test_reading_goes_on_behind_a_damaged_record(tmp_path: Path, kind: str, fiel
         assert any("bytes skipped" in problem for problem in session.problems)
 
 
+@pytest.mark.parametrize("spoiled", [b"\xff\xff\xff\x7f", b"\x0d\0\0\0", bytes(4)])
+def test_a_damaged_section_header_costs_only_itself(tmp_path: Path, spoiled: bytes) -> None:
+    """The interface description right behind it is intact, so that link type and resolution are known."""
+    for data in (own(tmp_path / "s", PAYLOADS), pcapng([(i, frame(p, 1)) for i, p in enumerate(PAYLOADS)], 1)):
+        found, _, session = read(tmp_path / "x", data[:4] + spoiled + data[8:])
+        size = int.from_bytes(data[4:8], "little")
+        assert found == PAYLOADS
+        assert session.damage == [(0, size)]
+        assert session.problems[0].endswith(f"; {size} bytes skipped")
+
+
+def test_a_damaged_interface_description_is_taken_for_our_own(tmp_path: Path) -> None:
+    data = bytearray(own(tmp_path / "s", PAYLOADS))
+    at = int.from_bytes(data[4:8], "little")
+    size = int.from_bytes(data[at + 4 : at + 8], "little")
+    data[at + 4 : at + 8] = b"\xff\xff\xff\x7f"
+    found, times, session = read(tmp_path / "x", bytes(data))
+    assert (found, session.damage) == (PAYLOADS, [(at, size)])
+    assert times == [START + i for i in range(len(PAYLOADS))]
+
+
+class CountingFraming(PcapngFraming):
+    """Counts the bytes that are walked."""
+
+    walked = 0
+
+    def scan(self, data: Bytes) -> Scan:
+        CountingFraming.walked += len(data)
+        return super().scan(data)
+
+
+def test_much_damage_is_walked_in_little_work(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """500 spoiled packets among 20 000: a walk of all that follows for each would be some 500 times the file."""
+    payloads = [datagram(3, 50, i) for i in range(20_000)]
+    data = bytearray(own(tmp_path / "s", payloads))
+    first = data.index(b"VXMN") - 56
+    width = int.from_bytes(data[first + 4 : first + 8], "little")
+    for number in range(500):
+        data[first + 40 * number * width + 4 : first + 40 * number * width + 8] = b"\xff\xff\xff\x7f"
+    monkeypatch.setattr("vxmon.session.source.PcapngFraming", CountingFraming)
+    CountingFraming.walked = 0
+    found, _, session = read(tmp_path / "x", bytes(data))
+    assert (len(found), len(session.damage)) == (19_500, 500)
+    assert CountingFraming.walked < 40 * len(data)
+
+
 def test_bytes_lost_in_the_middle(tmp_path: Path) -> None:
     """A file put together wrongly: 1000 bytes are missing at an odd place, and nothing is aligned any more."""
     whole = own(tmp_path / "s", PAYLOADS)
@@ -294,8 +342,8 @@ def test_hostile_lengths_take_no_memory(tmp_path: Path, size: int) -> None:
         (section(1, 0x11111111), "byte-order magic is wrong"),
         (struct.pack("<IHHiIII", 0xA1B2C3D4, 3, 0, 0, 0, 0, 1), "pcap format 3.0 is not known"),
         (pcap([]), "there are no packets in it"),
-        (pcap([(0, frame(b"something else"))]), "none of its 1 packets is a vxmon datagram (1 not vxmon's)"),
-        (pcap([(0, bytes(80))], 105), "none of its 1 packets is a vxmon datagram (1 of link type 105)"),
+        (pcap([(0, frame(b"something else"))]), "its one packet is no vxmon datagram (1 not vxmon's)"),
+        (pcap([(0, bytes(80))], 105), "its one packet is no vxmon datagram (1 of link type 105)"),
     ],
 )  # fmt: skip
 def test_other_files_are_named(tmp_path: Path, data: bytes, words: str) -> None:

@@ -229,7 +229,7 @@ def test_late_lines_are_marked_by_a_word(tmp_path: Path) -> None:
         "t:0x0000000a CPU:00 USER            :USER_POINT        number:1 late:yes",
     ]
     assert live.facts.lost == 0
-    assert live.facts.problems == ["1 records came too late to be shown in order"]
+    assert live.facts.problems == ["1 record came too late to be shown in order"]
 
 
 def session_bytes(tmp_path: Path, datagrams: list[bytes]) -> bytes:

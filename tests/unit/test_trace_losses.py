@@ -7,8 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.sessions import Target, write_session
-from vxmon.trace import LOSS_ID, Stream, Trace, open_trace
+from tests.support.sessions import Target, record, write_session
+from vxmon.errors import InputError
+from vxmon.session import open_session
+from vxmon.trace import LOSS_ID, LiveTrace, Stream, Trace, open_trace
 from vxmon.wire.types import StreamState
 
 
@@ -248,4 +250,65 @@ def test_blocks_that_repeat_indices_are_not_used_twice(tmp_path: Path) -> None:
     datagrams = [*target.started(), a, target.points([8, 9]), *target.end(9)]
     with open_trace([write_session(tmp_path / "s", datagrams)]) as trace:
         assert only_stream(trace).delivered == 3
-        assert any("repeat indices" in problem for problem in trace.facts.problems)
+        assert any("1 block repeats indices" in problem for problem in trace.facts.problems)
+
+
+@pytest.mark.parametrize("piped", [False, True])
+def test_a_block_in_bytes_that_were_skipped_is_corrupt(tmp_path: Path, piped: bool) -> None:
+    """The third packet's length is spoiled, so its block is in the file; the sixth was never there."""
+    target = Target()
+    blocks = [target.points([10 * i, 10 * i + 5]) for i in range(8)]
+    path = Path(write_session(tmp_path / "s", [*target.started(), *blocks[:5], *blocks[6:], *target.end(99)]))
+    data = bytearray(path.read_bytes())
+    data[data.index(blocks[2]) - 56 + 4] ^= 0x40
+    path.write_bytes(bytes(data))
+    reader = open_session(str(path))
+    with LiveTrace(reader) if piped else open_trace([str(path)]) as trace:
+        list(trace.chunks())
+        assert lost(only_stream(trace)) == {"link": 2, "corrupt": 2}
+    reader.close()
+
+
+@pytest.mark.parametrize("spoiled", [range(3), range(7, 8)])
+def test_skipped_bytes_at_either_end_are_corrupt(tmp_path: Path, spoiled: range) -> None:
+    target = Target()
+    blocks = [target.points([10 * i, 10 * i + 5]) for i in range(8)]
+    path = Path(write_session(tmp_path / "s", [*target.started(), *blocks, *target.end(99)]))
+    data = bytearray(path.read_bytes())
+    for number in spoiled:
+        data[data.index(blocks[number]) - 56 + 4] ^= 0x40
+    path.write_bytes(bytes(data))
+    with open_trace([str(path)]) as trace:
+        assert lost(only_stream(trace)) == {"corrupt": 2 * len(spoiled)}
+
+
+def test_the_start_record_tells_when_a_one_way_run_began(tmp_path: Path) -> None:
+    """Nothing replies to a start that no host asked for; START is index 0 (SPEC section 5)."""
+    target = Target()
+    first = target.block(
+        [record("START", 1, 500, {"window": 0, "task": 0, "run": 1}), record("USER_POINT", 1, 510)], 500, 510
+    )
+    with open_trace([write_session(tmp_path / "s", [first, *target.end(600)])]) as trace:
+        run = trace.facts.boots[0].runs[1]
+        assert (run.started, run.ended, run.seen_from_start) == (500, 600, True)
+        assert not trace.facts.incomplete
+
+
+def test_another_record_of_index_0_is_no_start(tmp_path: Path) -> None:
+    target = Target()
+    with open_trace([write_session(tmp_path / "s", [target.points([5, 6]), *target.end(9)])]) as trace:
+        run = trace.facts.boots[0].runs[1]
+        assert (run.started, run.seen_from_start) == (None, False)
+
+
+@pytest.mark.parametrize("change", ["shorter", "zeros", "ones"])
+def test_a_file_that_changes_between_the_passes_is_told(tmp_path: Path, change: str) -> None:
+    target = Target()
+    datagrams = [*target.started(), *(target.points(range(10 * i, 10 * i + 8)) for i in range(40)), *target.end(999)]
+    path = Path(write_session(tmp_path / "s", datagrams))
+    with open_trace([str(path)]) as trace:
+        size = path.stat().st_size
+        filling = {"zeros": bytes(size), "ones": b"\xff" * size}
+        path.write_bytes(filling.get(change, path.read_bytes()[: size // 2]))
+        with pytest.raises(InputError, match="changed while it was read"):
+            list(trace.chunks())

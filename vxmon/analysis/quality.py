@@ -19,6 +19,7 @@ from vxmon.trace.names import LOSS_ID
 from vxmon.trace.trace import StoredTrace
 from vxmon.wire.events import TABLES, EventId, OnOff
 from vxmon.wire.types import EventTable
+from vxmon.words import counted
 
 __all__ = ["Finding", "LossInterval", "Quality", "RunEdges", "StreamQuality", "analyze_quality", "headline"]
 
@@ -107,17 +108,18 @@ def headline(facts: Facts) -> str:
     if facts.lost:
         share = facts.lost * 1000 // max(recorded, 1) / 10
         parts.append(
-            f"{facts.lost} of {recorded} records lost ({share:.1f} %) in {len(facts.losses)} places ({_causes(facts)})"
+            f"{facts.lost} of {counted(recorded, 'record')} lost ({share:.1f} %) in "
+            f"{counted(len(facts.losses), 'place')} ({_causes(facts)})"
         )
     counters = facts.counters
     counts = (
-        (facts.cut_bytes, "bytes of the files are of no use"),
-        (counters.corrupt_blocks, "corrupt blocks"),
-        (counters.truncated, "datagrams cut by a snapshot length"),
-        (counters.newer, "datagrams of a newer wire format"),
+        (facts.cut_bytes, "byte of the files is of no use", "bytes of the files are of no use"),
+        (counters.corrupt_blocks, "corrupt block", ""),
+        (counters.truncated, "datagram cut by a snapshot length", "datagrams cut by a snapshot length"),
+        (counters.newer, "datagram of a newer wire format", "datagrams of a newer wire format"),
     )
-    parts += [f"{count} {what}" for count, what in counts if count]
-    return "INCOMPLETE: " + "; ".join(parts) + _edge_words(facts)
+    parts += [counted(count, one, many) for count, one, many in counts if count]
+    return "INCOMPLETE: " + "; ".join([*parts, *facts.absent]) + _edge_words(facts)
 
 
 def _causes(facts: Facts) -> str:

@@ -11,10 +11,12 @@ from vxmon import __version__
 from vxmon.report.digits import safe_text
 from vxmon.trace import CAUSES, Boot, Facts, FileFacts, Run
 from vxmon.wire.datagram import VERSION
+from vxmon.words import counted
 
 __all__ = ["header_text", "incomplete_text"]
 
 _LIMIT_NS = 1 << 63
+_LEFT_OVER = ("byte at its end is", "bytes at its end are")
 
 
 def header_text(facts: Facts, *, verbose: bool = False) -> str:
@@ -96,18 +98,19 @@ def incomplete_text(facts: Facts) -> str:
         causes = {cause: sum(s.lost[cause] for s in facts.streams) for cause in CAUSES}
         named = ", ".join(f"{cause} {count}" for cause, count in causes.items() if count)
         parts.append(
-            f"{facts.lost} of {total} records lost in {len(facts.losses) + facts.more_losses} places ({named})"
+            f"{facts.lost} of {counted(total, 'record')} lost in "
+            f"{counted(len(facts.losses) + facts.more_losses, 'place')} ({named})"
         )
     for file in facts.files:
         if file.cut_bytes:
-            parts.append(f"{file.name} is cut: {file.cut_bytes} bytes at its end are of no use")
+            parts.append(f"{file.name} is cut: {counted(file.cut_bytes, *_LEFT_OVER)} of no use")
         if file.damaged_bytes:
-            parts.append(f"{file.name} is damaged: {file.damaged_bytes} bytes skipped")
+            parts.append(f"{file.name} is damaged: {counted(file.damaged_bytes, 'byte')} skipped")
     counters = facts.counters
     counts = (
-        (counters.corrupt_blocks, "corrupt blocks"),
-        (counters.truncated, "datagrams cut by a snapshot length"),
-        (counters.newer, "datagrams of a newer wire format"),
+        (counters.corrupt_blocks, "corrupt block", ""),
+        (counters.truncated, "datagram cut by a snapshot length", "datagrams cut by a snapshot length"),
+        (counters.newer, "datagram of a newer wire format", "datagrams of a newer wire format"),
     )
-    parts += [f"{count} {what}" for count, what in counts if count]
-    return "INCOMPLETE: " + "; ".join(parts)
+    parts += [counted(count, one, many) for count, one, many in counts if count]
+    return "INCOMPLETE: " + "; ".join([*parts, *facts.absent])

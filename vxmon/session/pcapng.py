@@ -16,6 +16,7 @@ from vxmon.session.formats import (
     BYTE_ORDER_MAGIC,
     ENHANCED_PACKET,
     INTERFACE,
+    LINK_TYPES,
     MAX_BLOCK,
     PACKET,
     SECTION,
@@ -51,6 +52,11 @@ _SMALLEST: Final = {SECTION: 28, INTERFACE: 20, STATISTICS: 24, ENHANCED_PACKET:
 _MAX_INTERFACES: Final = 4096
 _MAX_COMMENTS: Final = 64
 _NO_LINK: Final = -1
+# What our own sessions have (SPEC section 8), for those whose description is damaged.
+_OWN_INTERFACE: Final = Interface(228, 9)
+_LONGEST_INTERFACE: Final = 1 << 16
+# Where the next packet is looked for first: most often it is not far.
+_NEAR: Final = 1 << 17
 _FAR: Final = (1 << 63) - 1
 
 Ints = NDArray[np.int64]
@@ -221,7 +227,20 @@ class PcapngFraming:
 
     def resume(self, data: Bytes, start: int) -> int | None:
         """See :class:`vxmon.session.framing.Framing`."""
-        candidates = find_magic(data, start, self._hops)
+        found = self._next_packet(data[: start + _NEAR], data, start)
+        if found is None:
+            found = self._next_packet(data, data, start)
+        if self._interfaces:
+            return found
+        # The section's beginning was damaged: its interface if that is there, else as our own writer's.
+        described = self._next_interface(data[: len(data) if found is None else found], start)
+        if described is None and found is not None:
+            self._interfaces.append(_OWN_INTERFACE)
+        return found if described is None else described
+
+    def _next_packet(self, part: Bytes, data: Bytes, start: int) -> int | None:
+        """A sound packet of a datagram that begins in ``part``, the first piece of ``data``."""
+        candidates = find_magic(part, start, self._hops)
         if not len(candidates):
             return None
         fields = read_words(data, candidates, 7, self._order).astype(np.int64)
@@ -229,9 +248,23 @@ class PcapngFraming:
         ends = candidates + sizes
         good = (fields[:, 0] == ENHANCED_PACKET) & (sizes & 3 == 0) & (sizes >= 32) & (sizes <= MAX_BLOCK)
         good &= plausible(fields[:, 5], fields[:, 6]) & (fields[:, 5] + 32 <= sizes) & (ends <= len(data))
+        good &= fields[:, 2] < max(len(self._interfaces), 1)
         good[good] = read_words(data, ends[good] - 4, 1, self._order)[:, 0] == sizes[good]
         first = np.flatnonzero(good)
         return int(candidates[first[0]]) if len(first) else None
+
+    def _next_interface(self, data: Bytes, start: int) -> int | None:
+        """A sound interface description of a link type that can carry datagrams of ours."""
+        mark = INTERFACE.to_bytes(4, "little" if self._order == "<" else "big")
+        raw = data.tobytes()
+        at = raw.find(mark, start)
+        while 0 <= at <= len(raw) - _SMALLEST[INTERFACE]:
+            size, link_type, reserved = struct.unpack_from(f"{self._order}IHH", raw, at + 4)
+            sound = not size & 3 and _SMALLEST[INTERFACE] <= size <= _LONGEST_INTERFACE and not reserved
+            if sound and link_type in LINK_TYPES and raw[at + size - 4 : at + size] == raw[at + 4 : at + 8]:
+                return at
+            at = raw.find(mark, at + 1)
+        return None
 
 
 def _nanoseconds(stamps: NDArray[np.uint64], interface: Interface) -> Ints:

@@ -17,6 +17,7 @@ from vxmon.session.formats import MAX_BLOCK
 from vxmon.session.framing import Bytes, Framing, Ints, Scan, Statistics
 from vxmon.session.source import Source, open_source, sniff
 from vxmon.session.writer import COMMENT_PREFIX, FORMAT
+from vxmon.words import counted
 
 __all__ = ["Batch", "SessionReader", "open_session"]
 
@@ -135,19 +136,27 @@ class SessionReader:
         return self._framing.statistics
 
     @property
+    def damage(self) -> list[tuple[int, int]]:
+        """Where bytes were jumped over, and how many, in the order of the file."""
+        return [(at, size) for at, size, _ in self._damage]
+
+    @property
     def problems(self) -> list[str]:
         """What is wrong with the file, in words; each problem once."""
-        found = [f"at byte {at}: {why}; {size} bytes skipped" for at, size, why in self._damage[:5]]
+        found = [f"at byte {at}: {why}; {counted(size, 'byte')} skipped" for at, size, why in self._damage[:5]]
         if len(self._damage) > 5:
-            found.append(f"{len(self._damage)} damaged places, {self.damaged_bytes} bytes skipped in all")
+            found.append(f"{len(self._damage)} damaged places, {counted(self.damaged_bytes, 'byte')} skipped in all")
         if self.cut_bytes:
-            found.append(f"the end is cut: {self.cut_bytes} bytes of an incomplete packet are left over")
+            found.append(f"the end is cut: {counted(self.cut_bytes, 'byte')} of an incomplete packet left over")
         if self.truncated:
-            found.append(f"{self.truncated} datagrams are cut by a snapshot length")
-        if self.skipped["blocks of unknown type"]:
-            found.append(f"{self.skipped['blocks of unknown type']} blocks of an unknown type were skipped")
+            found.append(f"{counted(self.truncated, 'datagram is', 'datagrams are')} cut by a snapshot length")
+        unknown = self.skipped["blocks of unknown type"]
+        if unknown:
+            found.append(
+                f"{counted(unknown, 'block of an unknown type was', 'blocks of an unknown type were')} skipped"
+            )
         if self.statistics.dropped:
-            found.append(f"the capturing socket dropped {self.statistics.dropped} datagrams")
+            found.append(f"the capturing socket dropped {counted(self.statistics.dropped, 'datagram')}")
         version = self.metadata.get("format", FORMAT)
         if isinstance(version, int) and version > FORMAT:
             found.append(f"session metadata {version} is newer than what this vxmon knows ({FORMAT})")
@@ -197,29 +206,34 @@ class SessionReader:
         if self.datagrams_read or (self.is_own and not self.packets):
             return
         if not self.packets and self.cut_bytes:
-            raise InputError(f"{self.name}: is cut before its first packet ({self.cut_bytes} bytes left over)")
+            left = counted(self.cut_bytes, "byte")
+            raise InputError(f"{self.name}: is cut before its first packet ({left} left over)")
         if not self.packets:
             raise InputError(f"{self.name}: there are no packets in it")
         reasons = ", ".join(f"{count} {reason}" for reason, count in sorted(self.skipped.items()))
-        raise InputError(f"{self.name}: none of its {self.packets} packets is a vxmon datagram ({reasons})")
+        what = "its one packet is no" if self.packets == 1 else f"none of its {self.packets} packets is a"
+        raise InputError(f"{self.name}: {what} vxmon datagram ({reasons})")
 
     def _pieces(self) -> Iterator[tuple[Bytes, int, Scan]]:
         """Scans of consecutive pieces. What one leaves over begins the next."""
         base = 24 if self.format == "pcap" else 0
         rest = np.zeros(0, np.uint8)
         skip = base
-        wanted = CHUNK
+        wanted = limit = CHUNK
         while True:
             data, at_end = self._source.fill(rest, wanted)
             if skip:
                 data, skip = data[skip:].copy(), 0
-            scan = self._framing.scan(data)
+            whole = limit >= len(data)
+            scan = self._framing.scan(data[:limit])
+            # After damage there may be more soon: a little at a time, or all that follows would be walked each time.
+            limit = _OVERLAP if scan.damage else min(2 * limit, 2 * MAX_BLOCK)
             yield data, base, scan
             rest, base = data[scan.used :], base + scan.used
             if scan.damage:
                 rest, base, at_end = self._jump(rest, base, scan.damage, at_end)
             wanted = CHUNK if scan.used or scan.damage else min(2 * max(len(rest), CHUNK), MAX_BLOCK + CHUNK)
-            if at_end and not scan.used and not scan.damage:
+            if at_end and whole and not scan.used and not scan.damage:
                 rest, base = self._end(rest, base)
                 if not len(rest):
                     return

@@ -9,13 +9,16 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
+from vxmon.errors import InputError
 from vxmon.trace.columns import Columns
 from vxmon.trace.names import LOSS_ID
 
-__all__ = ["BLOCKS_A_CHUNK", "Reader", "decode_blocks", "in_order", "merge_blocks"]
+__all__ = ["BLOCKS_A_CHUNK", "CHANGED", "Reader", "decode_blocks", "in_order", "merge_blocks"]
 
 # Large enough for numpy's fixed costs, small enough for the processor's cache.
 BLOCKS_A_CHUNK: Final = 384
+
+CHANGED: Final = "the session changed while it was read"
 
 # Gives the start bits and the slots of blocks, each joined, in the order of the rows.
 Reader = Callable[[NDArray[np.void]], tuple[bytes, bytes]]
@@ -25,12 +28,17 @@ def decode_blocks(rows: NDArray[np.void], starts: bytes, slots: bytes, big_endia
     """Records of valid blocks, in the order of the blocks; a row with a loss gives a LOSS record before its own.
 
     Times follow SPEC section 3: the smallest value not before the block's first time with the record's low 32 bits.
+
+    Raises:
+        InputError: the bytes are not those that were found valid before.
+
     """
     words = np.frombuffer(slots, ">u4" if big_endian else "<u4").astype(np.uint32)
     counts = rows["count"].astype(np.int64)
     owner = np.repeat(np.arange(len(rows)), counts)
     place = _header_slots(rows, starts, owner)
     head, low = words[2 * place], words[2 * place + 1]
+    _check_reach(place, head, len(words) // 2)
     first = rows["first_time"][owner]
     columns = Columns(
         time=first + (low - first.astype(np.uint32)).astype(np.int64),
@@ -51,8 +59,19 @@ def _header_slots(rows: NDArray[np.void], starts: bytes, owner: NDArray[np.intp]
     slots = rows["slots"].astype(np.int64)
     padding = np.cumsum(-slots & 7)
     shift = np.concatenate([[0], padding[:-1]])
-    place: NDArray[np.int64] = np.flatnonzero(bits) - shift[owner]
+    begins = np.flatnonzero(bits)
+    if len(begins) != len(owner):
+        raise InputError(CHANGED)
+    place: NDArray[np.int64] = begins - shift[owner]
+    if len(place) and (place[0] != 0 or place.min() < 0 or place.max() >= slots.sum()):
+        raise InputError(CHANGED)
     return place
+
+
+def _check_reach(place: NDArray[np.int64], head: NDArray[np.uint32], total: int) -> None:
+    """Each record must reach exactly to the next one, so that no field lies beyond the slots."""
+    if (np.diff(place, append=total) != ((head >> np.uint32(16)) & np.uint32(63)).astype(np.int64) + 1).any():
+        raise InputError(CHANGED)
 
 
 def _insert_losses(columns: Columns, rows: NDArray[np.void], counts: NDArray[np.int64]) -> Columns:

@@ -198,7 +198,23 @@ class Facts:
         return sum(file.cut_bytes + file.damaged_bytes for file in self.files)
 
     @property
+    def open_runs(self) -> list[tuple[Boot, Run]]:
+        """Runs whose end is not in the files: how many records followed is not known."""
+        return [(boot, run) for boot in self.boots for run in boot.runs.values() if not run.complete]
+
+    @property
+    def absent(self) -> list[str]:
+        """What a whole session has and this one lacks, in words; records that are known to be lost are not in it."""
+        found = [] if any(stream.blocks for stream in self.streams) else ["there is no block of records"]
+        runs = self.open_runs
+        if runs:
+            first = f"run {runs[0][1].number}" if len(runs) == 1 else f"{len(runs)} runs"
+            found.append(f"the end of {first} is not in the file")
+        return found
+
+    @property
     def incomplete(self) -> bool:
-        """True when something was lost, cut or damaged, so that figures may not be the whole truth."""
+        """True when something was lost, cut, damaged or left open, so that figures may not be the whole truth."""
         counters = self.counters
-        return bool(self.lost or self.cut_bytes or counters.corrupt_blocks or counters.truncated or counters.newer)
+        wrong = self.lost or self.cut_bytes or counters.corrupt_blocks or counters.truncated or counters.newer
+        return bool(wrong or self.absent)

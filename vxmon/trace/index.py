@@ -11,26 +11,30 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vxmon.trace.facts import LOSS, Boot, Facts, Run, Stream
-from vxmon.trace.losses import SUSPECT, account
+from vxmon.trace.losses import SUSPECT, Damage, account
 from vxmon.trace.names import NO_TABLE
 from vxmon.trace.scan import Scanner
 from vxmon.wire.bulk import BLOCK_ROW
+from vxmon.wire.datagram import VERSION
 from vxmon.wire.events import TABLES, shipped_table
+from vxmon.words import counted
 
 __all__ = [
     "build_index",
     "choose_table",
     "choose_tables",
     "note_counters",
+    "note_ends",
     "note_starts",
     "number_boots",
     "order_blocks",
 ]
 
+_REPEATS: Final = ("block repeats", "blocks repeat")
 _KEY: Final = ("boot", "run", "stream", "sequence")
 
 
-def build_index(scanner: Scanner) -> NDArray[np.void]:
+def build_index(scanner: Scanner, damage: Damage) -> NDArray[np.void]:
     """Fill in the scanner's facts and return the index.
 
     The index has a row for each distinct valid block, in order of (boot, first time, stream, sequence), where
@@ -45,10 +49,11 @@ def build_index(scanner: Scanner) -> NDArray[np.void]:
     scanner.rows.clear()
     suspects = _distinct_suspects(_gather(scanner.suspects, SUSPECT), scanner)
     note_starts(scanner)
-    index, losses = _account_all(_renumber(rows, facts), suspects, facts)
+    index, losses = _account_all(_renumber(rows, facts), suspects, facts, damage)
     facts.losses = np.concatenate(losses) if losses else np.zeros(0, LOSS)
     _note_times(index, facts)
     note_counters(scanner)
+    note_ends(facts)
     return order_blocks(index)
 
 
@@ -112,7 +117,8 @@ def _distinct(rows: NDArray[np.void], facts: Facts) -> NDArray[np.void]:
     differ = rows["first_index"][same] != rows["first_index"][same - 1]
     differ |= rows["count"][same] != rows["count"][same - 1]
     if differ.any():
-        facts.problems.append(f"{int(differ.sum())} blocks came twice with different content; the first counts")
+        which = counted(int(differ.sum()), "block")
+        facts.problems.append(f"{which} came twice with different content; the first counts")
     return rows[~again]
 
 
@@ -138,7 +144,7 @@ def _renumber(rows: NDArray[np.void], facts: Facts) -> NDArray[np.void]:
     at = np.searchsorted(ids, rows["boot"])
     fits = (rows["flags"] & 1) == orders[at] if len(rows) else np.zeros(0, bool)
     if not fits.all():
-        facts.problems.append(f"{int((~fits).sum())} blocks contradict the byte order of their target; not used")
+        facts.problems.append(f"{counted(int((~fits).sum()), 'block')} not used: not in the byte order of their target")
         facts.counters.corrupt_blocks += int((~fits).sum())
     rows["boot"] = numbers[at] if len(rows) else 0
     kept: NDArray[np.void] = rows[fits]
@@ -169,7 +175,7 @@ def _groups(rows: NDArray[np.void]) -> Iterator[tuple[tuple[int, int, int], NDAr
 
 
 def _account_all(
-    rows: NDArray[np.void], suspects: NDArray[np.void], facts: Facts
+    rows: NDArray[np.void], suspects: NDArray[np.void], facts: Facts, damage: Damage
 ) -> tuple[NDArray[np.void], list[NDArray[np.void]]]:
     """Account for every stream; returns all rows of the index and the losses in their numbers."""
     index: list[NDArray[np.void]] = []
@@ -181,7 +187,7 @@ def _account_all(
         some, problems = _without_overlaps(groups.get((boot.number, run.number, stream), rows[:0]), facts)
         bad = damaged.get((boot.number, run.number, stream), suspects[:0])
         bad = bad[~np.isin(bad["sequence"], some["sequence"])]
-        result = account(stream, some, bad, run)
+        result = account(stream, some, bad, run, damage)
         facts.counters.unplaced += result.unplaced
         facts.problems += [f"boot {boot.id:#010x}: {p}" for p in problems + result.problems]
         run.streams[stream] = result.stream
@@ -218,10 +224,10 @@ def _without_overlaps(rows: NDArray[np.void], facts: Facts) -> tuple[NDArray[np.
     where = f"run {int(rows['run'][0])} stream {int(rows['stream'][0])}"
     problems = []
     if not fits.all():
-        problems.append(f"{where}: {int((~fits).sum())} blocks repeat indices of others; not used")
+        problems.append(f"{where}: {counted(int((~fits).sum()), *_REPEATS)} indices of others; not used")
         facts.counters.corrupt_blocks += int((~fits).sum())
     if steps:
-        problems.append(f"{where}: time steps back at {steps} blocks")
+        problems.append(f"{where}: time steps back at {counted(steps, 'block')}")
     return rows[fits], problems
 
 
@@ -253,16 +259,32 @@ def _note_times(rows: NDArray[np.void], facts: Facts) -> None:
     spans = rows["last_time"] - rows["first_time"]
     wrong = int(((spans < 0) | (spans >= 1 << 31)).sum())
     if wrong:
-        facts.problems.append(f"{wrong} blocks span more time than a block can; their times may be wrong")
+        facts.problems.append(f"{counted(wrong, 'block')} longer in time than a block can be; times may be wrong")
 
 
 def note_counters(scanner: Scanner) -> None:
     """Put the counters that a reader must know of into words."""
     facts, counters = scanner.facts, scanner.facts.counters
     notes = (
-        (counters.corrupt_blocks, "{} corrupt blocks were not used"),
-        (counters.unplaced, "{} of them say nothing trustworthy of which they are; their records count as link loss"),
-        (counters.newer, f"{{}} datagrams are of wire format {scanner.newest}, this is vxmon for format 1"),
-        (counters.unknown_channels, "{} datagrams are on channels this vxmon does not know"),
-    )
-    facts.problems += [text.format(number) for number, text in notes if number]
+        (counters.corrupt_blocks, "corrupt block was", "corrupt blocks were", " not used"),
+        (
+            counters.unplaced, "of them says", "of them say",
+            " nothing trustworthy of which they are; their records count as link loss",
+        ),
+        (
+            counters.newer, "datagram is", "datagrams are",
+            f" of wire format {scanner.newest}, this is vxmon for format {VERSION}",
+        ),
+        (counters.unknown_channels, "datagram is", "datagrams are", " on channels this vxmon does not know"),
+    )  # fmt: skip
+    facts.problems += [counted(number, one, many) + text for number, one, many, text in notes if number]
+
+
+def note_ends(facts: Facts) -> None:
+    """Say of which runs the end is missing."""
+    facts.problems += [
+        f"boot 0x{boot.id:08x}: run {run.number}: its end is not in the file; how many records followed is not known"
+        for boot, run in facts.open_runs
+    ]
+    if not any(stream.blocks for stream in facts.streams):
+        facts.problems.append("there is no block of records in the file")

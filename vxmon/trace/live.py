@@ -20,12 +20,13 @@ from vxmon.session.reader import Batch, SessionReader
 from vxmon.trace.columns import Chunk, Columns
 from vxmon.trace.decode import decode_blocks, in_order
 from vxmon.trace.facts import CAUSES, LOSS, Boot, Facts, FileFacts, Run, Stream
-from vxmon.trace.index import choose_table, note_counters, note_starts
-from vxmon.trace.losses import SUSPECT, account
+from vxmon.trace.index import choose_table, note_counters, note_ends, note_starts
+from vxmon.trace.losses import SUSPECT, Damage, account
 from vxmon.trace.names import LOSS_ID
 from vxmon.trace.scan import Scanner
 from vxmon.trace.trace import Trace, check_format, note_file
 from vxmon.wire.bulk import BLOCK_ROW
+from vxmon.words import counted
 
 __all__ = ["LiveTrace"]
 
@@ -299,18 +300,22 @@ class LiveTrace(Trace):
     def _account_gap(self, state: _BootState, source: _Source, block: _Waiting) -> None:
         figures, last = source.figures, source.last
         if last is None:
-            loss = account(figures.stream, block.row, self._suspects[:0], source.run)
+            loss = account(figures.stream, block.row, self._suspects[:0], source.run, self._damage())
             figures.before_attach = loss.stream.before_attach
             losses = loss.losses[loss.gap == 0]
         else:
             both = np.concatenate([last.row, block.row])
-            loss = account(figures.stream, both, self._between(state.boot, both), Run(state.run))
+            between = self._between(state.boot, both)
+            loss = account(figures.stream, both, between, Run(state.run), self._damage())
             losses = loss.losses[loss.gap == 1]
         for name in CAUSES:
             figures.lost[name] += int(losses[name].sum())
         if len(losses):
             self._keep_losses(state, losses)
             block.row["room"] = len(state.losses)
+
+    def _damage(self) -> Damage:
+        return Damage.of([self._readers[0].damage])
 
     def _between(self, boot: Boot, rows: NDArray[np.void]) -> NDArray[np.void]:
         """Damaged blocks that lie between two."""
@@ -410,7 +415,7 @@ class LiveTrace(Trace):
         tail = Run(run.number, run.started, run.ended, states=run.states, finals=run.finals, last_heard=run.last_heard)
         if source.last is None:
             tail.seen_from_start, tail.first_states = run.seen_from_start, run.first_states
-        result = account(figures.stream, rows, self._suspects[:0], tail)
+        result = account(figures.stream, rows, self._suspects[:0], tail, self._damage())
         figures.recorded = result.stream.recorded
         if source.last is None:
             figures.before_attach = result.stream.before_attach
@@ -427,11 +432,14 @@ class LiveTrace(Trace):
         note_file(self.facts, reader)
         self.facts.problems += filter(None, (choose_table(self._scanner, boot) for boot in self.facts.boots))
         note_counters(self._scanner)
+        note_ends(self.facts)
         self.facts.complete = True
         if self._repeated:
-            self.facts.problems.append(f"{self._repeated} blocks repeat indices of others; not used")
+            self.facts.problems.append(
+                f"{counted(self._repeated, 'block repeats', 'blocks repeat')} indices of others; not used"
+            )
         if self.facts.late:
-            self.facts.problems.append(f"{self.facts.late} records came too late to be shown in order")
+            self.facts.problems.append(f"{counted(self.facts.late, 'record')} came too late to be shown in order")
 
 
 def _copy_blocks(rows: NDArray[np.void], batch: Batch) -> Iterator[_Waiting]:

@@ -7,6 +7,7 @@ of those it lost itself, by cause; the rest was in blocks that are not in the fi
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Final
 
@@ -15,8 +16,9 @@ from numpy.typing import NDArray
 
 from vxmon.trace.facts import LOSS, Run, Stream
 from vxmon.wire.types import Losses, StreamState
+from vxmon.words import counted
 
-__all__ = ["SUSPECT", "Account", "account"]
+__all__ = ["NO_DAMAGE", "SUSPECT", "Account", "Damage", "account"]
 
 # A block that is in the file and of no use, as far as it says which one it is.
 SUSPECT: Final = np.dtype(
@@ -25,6 +27,9 @@ SUSPECT: Final = np.dtype(
         ("count", "<i8"), ("truncated", "?"), ("exact", "?"),
     ]
 )  # fmt: skip
+# A place in a file is below 2 ** 47, and a file's number below 2 ** 16.
+_FILE: Final = 47
+_LEAST_RECORD: Final = 8
 _TARGET_CAUSES: Final = ("overwritten", "full", "exhausted")
 
 Ints = NDArray[np.int64]
@@ -57,7 +62,35 @@ class _Edges:
     cut_index: int
 
 
-def account(number: int, rows: NDArray[np.void], suspects: NDArray[np.void], run: Run) -> Account:
+@dataclass(frozen=True, slots=True)
+class Damage:
+    """Bytes of the files that were skipped: places in the order of the files, and the sum of bytes up to each."""
+
+    places: Ints
+    sums: Ints
+
+    @staticmethod
+    def of(files: Iterable[list[tuple[int, int]]]) -> Damage:
+        """Of each file, its (place, bytes)."""
+        found = [((file << _FILE) + at, size) for file, some in enumerate(files) for at, size in some]
+        places, sizes = np.array(sorted(found), np.int64).reshape(-1, 2).T
+        return Damage(places, np.concatenate([[0], np.cumsum(sizes)]))
+
+    def between(self, rows: NDArray[np.void]) -> Ints:
+        """Bytes skipped before the first row, between each two, and behind the last."""
+        at = (rows["file"].astype(np.int64) << _FILE) + rows["slots_at"]
+        edges = np.concatenate([[-1], at, [np.iinfo(np.int64).max]])
+        sums = self.sums[np.searchsorted(self.places, edges)]
+        bytes_between: Ints = np.abs(np.diff(sums))
+        return bytes_between
+
+
+NO_DAMAGE: Final = Damage.of([])
+
+
+def account(
+    number: int, rows: NDArray[np.void], suspects: NDArray[np.void], run: Run, damage: Damage = NO_DAMAGE
+) -> Account:
     """Account for one stream of a run.
 
     Args:
@@ -65,6 +98,7 @@ def account(number: int, rows: NDArray[np.void], suspects: NDArray[np.void], run
         rows: its distinct valid blocks in order of sequence; their index ranges must not overlap.
         suspects: its damaged and cut blocks that have no valid copy, of dtype SUSPECT, one of a sequence number.
         run: what the target's messages said.
+        damage: what was skipped of the files.
 
     """
     edges, problems = _edges(number, rows, suspects, run)
@@ -75,6 +109,7 @@ def account(number: int, rows: NDArray[np.void], suspects: NDArray[np.void], run
     rest = _by_target(rows, edges, gaps, causes, problems)
     placed = _place(rows, suspects, begins, ends)
     _by_link(rows, edges, rest, suspects, placed, causes)
+    _by_damage(damage.between(rows), causes)
     stream = _figures(number, rows, edges, causes, run)
     which = np.flatnonzero(gaps)
     losses = causes[which]
@@ -144,7 +179,7 @@ def _by_target(
         rest -= causes[cause]
     wrong = int((steps < 0).any(axis=1).sum() + (np.maximum(steps, 0).sum(axis=1) > gaps).sum())
     if wrong:
-        problems.append(f"the target's loss counters contradict the indices of its blocks in {wrong} places")
+        problems.append(f"the target's loss counters contradict the indices of its blocks in {counted(wrong, 'place')}")
     return rest
 
 
@@ -175,6 +210,13 @@ def _by_link(
         causes[cause] = np.minimum(told, rest)
         rest -= causes[cause]
     causes["link"] = rest
+
+
+def _by_damage(skipped: Ints, causes: NDArray[np.void]) -> None:
+    """What is missing where bytes of the file were skipped was in them, as far as it fits: a slot or more a record."""
+    inside = np.minimum(causes["link"], skipped // _LEAST_RECORD)
+    causes["corrupt"] += inside
+    causes["link"] -= inside
 
 
 def _missing(rows: NDArray[np.void], edges: _Edges) -> Ints:

@@ -16,6 +16,7 @@ from vxmon.trace.losses import SUSPECT
 from vxmon.wire.bulk import BLOCK_ROW, KINDS, BlockScan, block_datagrams, scan_blocks
 from vxmon.wire.control import decode_reply
 from vxmon.wire.datagram import decode_datagram
+from vxmon.wire.generated.events import EventId
 from vxmon.wire.mend import mend_block
 from vxmon.wire.reassembly import Reassembler
 from vxmon.wire.status import decode_end, decode_target_heartbeat
@@ -82,6 +83,7 @@ class Scanner:
         rows["slots_at"] += batch.base
         rows["file"] = self._file
         self._see_runs(rows, batch.times[which][scan.kind == 0])
+        self._see_starts(rows, batch)
         if len(rows):
             self.rows.append(rows)
         wrong = np.flatnonzero(scan.kind)
@@ -103,6 +105,17 @@ class Scanner:
             boot = self._boot(int(rows["boot"][at]), int(times[at]))
             boot.byte_order = boot.byte_order or ("big" if rows["flags"][at] & 1 else "little")
             self._sight(boot, int(rows["run"][at]))
+
+    def _see_starts(self, rows: NDArray[np.void], batch: Batch) -> None:
+        """Runs whose START, the record of index 0, is here; a one-way session has no reply that would say it."""
+        for row in rows[(rows["first_index"] == 0) & (rows["count"] > 0) & (rows["run"] > 0)]:
+            at = int(row["slots_at"]) - batch.base
+            word = int.from_bytes(batch.data[at : at + 4].tobytes(), "big" if row["flags"] & 1 else "little")
+            if word >> 22 != EventId.START:
+                continue
+            run = self.boots[int(row["boot"])].run(int(row["run"]))
+            run.seen_from_start = True
+            run.started = int(row["first_time"]) if run.started is None else run.started
 
     def _suspect(self, scan: BlockScan, wrong: NDArray[np.intp]) -> None:
         some = wrong[(scan.exact | scan.claims)[wrong]]

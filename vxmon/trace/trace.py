@@ -21,9 +21,10 @@ from numpy.typing import NDArray
 from vxmon.errors import InputError
 from vxmon.session.reader import SessionReader
 from vxmon.trace.columns import Chunk
-from vxmon.trace.decode import BLOCKS_A_CHUNK, merge_blocks
+from vxmon.trace.decode import BLOCKS_A_CHUNK, CHANGED, merge_blocks
 from vxmon.trace.facts import Facts, FileFacts
 from vxmon.trace.index import build_index
+from vxmon.trace.losses import Damage
 from vxmon.trace.names import LOSS_ID
 from vxmon.trace.scan import Scanner
 from vxmon.wire.datagram import VERSION
@@ -86,7 +87,7 @@ class StoredTrace(Trace):
                 scanner.scan(number, batch)
             note_file(scanner.facts, reader)
         check_format(scanner)
-        self.index: NDArray[np.void] = build_index(scanner)
+        self.index: NDArray[np.void] = build_index(scanner, Damage.of(reader.damage for reader in self._readers))
         self.facts = scanner.facts
 
     def chunks(self, index: NDArray[np.void] | None = None) -> Iterator[Chunk]:
@@ -126,6 +127,8 @@ class StoredTrace(Trace):
         if end - begin > _NEAR * max(len(real), BLOCKS_A_CHUNK // 8):
             return self._read_apart(file, real)
         view = memoryview(self._readers[file].read_at(begin, end - begin))
+        if len(view) != end - begin:
+            raise InputError(f"{self._readers[file].name}: {CHANGED}")
         start_at, at = start_at - begin, at - begin
         starts = [view[a:b] for a, b in zip(start_at.tolist(), (start_at + (sizes + 7 >> 3)).tolist(), strict=True)]
         slots = [view[a:b] for a, b in zip(at.tolist(), (at + 8 * sizes).tolist(), strict=True)]
@@ -162,6 +165,7 @@ def check_format(scanner: Scanner) -> None:
     counters = scanner.facts.counters
     if counters.newer and not scanner.boots:
         raise InputError(
-            f"all {counters.newer} datagrams are of wire format {scanner.newest}; "
+            f"{'its one datagram is' if counters.newer == 1 else f'all {counters.newer} datagrams are'} "
+            f"of wire format {scanner.newest}; "
             f"this is vxmon for format {VERSION}: use a newer vxmon"
         )
