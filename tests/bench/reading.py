@@ -2,8 +2,8 @@
 """How fast sessions are decoded and printed, beside babeltrace2 on the same events: ``python -m tests.bench.reading``.
 
 A rate is the slope between a large and a larger trace, so that start-up does not count; it is told apart. Every command
-runs several times, in turns with the others, and the fastest run of each counts. Time is processor time, user and system,
-so that other load disturbs less; all commands use one processor.
+runs several times, in turns with the others, and the fastest run of each counts. Time is processor time, user and
+system, so that other load disturbs less; all commands use one processor.
 """
 
 from __future__ import annotations
