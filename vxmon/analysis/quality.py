@@ -103,7 +103,7 @@ def headline(facts: Facts) -> str:
     recorded = sum(s.recorded - s.before_attach for s in facts.streams)
     if not facts.incomplete:
         extra = _edge_words(facts)
-        return f"complete: {facts.delivered} of {recorded} records, nothing lost{extra}"
+        return f"complete: {facts.delivered} of {counted(recorded, 'record')}, nothing lost{extra}"
     parts = []
     if facts.lost:
         share = facts.lost * 1000 // max(recorded, 1) / 10
@@ -129,7 +129,7 @@ def _causes(facts: Facts) -> str:
 
 def _edge_words(facts: Facts) -> str:
     before = sum(s.before_attach for s in facts.streams)
-    return f"; {before} records before attach" if before else ""
+    return f"; {counted(before, 'record')} before attach" if before else ""
 
 
 def analyze_quality(trace: StoredTrace) -> Quality:

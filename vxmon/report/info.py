@@ -13,6 +13,7 @@ from vxmon import __version__
 from vxmon.report.blocks import Block, Table, Text
 from vxmon.report.config import config_document
 from vxmon.trace import CAUSES, LOSS_ID, Boot, Facts, FileFacts, Run, Stream, ticks_to_ns
+from vxmon.words import counted
 
 __all__ = ["DOCUMENT_VERSION", "info_blocks", "info_document"]
 
@@ -58,7 +59,7 @@ def _losses(facts: Facts) -> list[str]:
     """What is lost, a sentence a stream."""
     return [
         f"boot 0x{boot.id:08x} run {run.number} stream {stream.stream}: "
-        f"{stream.lost_records} of {stream.recorded} records lost ("
+        f"{stream.lost_records} of {counted(stream.recorded, 'record')} lost ("
         + ", ".join(f"{cause} {count}" for cause, count in stream.lost.items() if count)
         + ")"
         for boot in facts.boots
@@ -262,7 +263,8 @@ _STREAM_COLUMNS: Final = (
 
 def _summary(document: Json) -> tuple[str, ...]:
     word = "INCOMPLETE" if document["incomplete"] else "complete"
-    return (f"{document['delivered']} events in {_seconds(document['duration_ns'])}, {document['lost']} lost: {word}",)
+    events = counted(document["delivered"], "event")
+    return (f"{events} in {_seconds(document['duration_ns'])}, {document['lost']} lost: {word}",)
 
 
 def _seconds(ns: int | None) -> str:

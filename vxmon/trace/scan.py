@@ -16,12 +16,13 @@ from vxmon.trace.losses import SUSPECT
 from vxmon.wire.bulk import BLOCK_ROW, KINDS, BlockScan, block_datagrams, scan_blocks
 from vxmon.wire.control import decode_reply
 from vxmon.wire.datagram import decode_datagram
-from vxmon.wire.generated.events import EventId
+from vxmon.wire.events import EventId
 from vxmon.wire.mend import mend_block
 from vxmon.wire.reassembly import Reassembler
 from vxmon.wire.status import decode_end, decode_target_heartbeat
 from vxmon.wire.tables import decode_table
 from vxmon.wire.types import Channel, Datagram, End, EventTable, ObjectTable, Started, StreamState, TargetInfo
+from vxmon.words import counted
 
 __all__ = ["Scanner"]
 
@@ -71,7 +72,7 @@ class Scanner:
         for dropped in self._reassembler.close():
             self.facts.problems.append(
                 f"message {dropped.message} on channel {_CHANNELS.get(dropped.channel, dropped.channel)} "
-                f"lacks {len(dropped.missing)} fragments"
+                f"lacks {counted(len(dropped.missing), 'fragment')}"
             )
 
     # ------------------------------------------------------------ blocks
