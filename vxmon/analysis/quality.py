@@ -268,17 +268,19 @@ def _take_filters(quality: Quality, boot: Boot, columns: Columns) -> None:
 
 def _findings(facts: Facts, quality: Quality, samples: _Samples) -> Iterator[Finding]:
     if facts.lost:
-        yield Finding("error", "loss", f"{facts.lost} records are lost ({_causes(facts)})", facts.lost)
+        yield Finding("error", "loss", f"{counted(facts.lost, 'record')} lost ({_causes(facts)})", facts.lost)
     for problem in facts.problems:
         yield Finding("warning", "session", problem)
     total = sum(quality.unknown_events.values())
     if total:
         ids = ", ".join(f"EVENT_{event} x {count}" for event, count in list(quality.unknown_events.items())[:10])
-        yield Finding("warning", "unknown_events", f"{total} records of events the table does not have: {ids}", total)
+        yield Finding(
+            "warning", "unknown_events", f"{counted(total, 'record')} of events the table does not have: {ids}", total
+        )
     for stream in quality.streams:
         where = f"boot {stream.boot} run {stream.run} CPU {stream.stream}"
         if stream.late_blocks:
-            text = f"{where}: {stream.late_blocks} blocks came late (resent or reordered)"
+            text = f"{where}: {counted(stream.late_blocks, 'block')} came late (resent or reordered)"
             yield Finding("note", "late_blocks", text, stream.late_blocks)
     for boot in facts.boots:
         yield from _schema(boot)
