@@ -22,7 +22,7 @@ from vxmon.link.summary import Summary
 from vxmon.wire.events import TABLES
 from vxmon.wire.types import Policy, RunConfig
 from vxmon_cli.main import COMMANDS
-from vxmon_cli.params import SCENARIOS, BootParameter, ScenarioName, Size, split_address
+from vxmon_cli.params import SCENARIOS, BootParameter, Size, split_address
 from vxmon_cli.progress import size_text, status_line, summary_lines
 from vxmon_cli.stopping import Stop
 
@@ -160,17 +160,6 @@ def test_scenarios_are_those_of_the_kernel() -> None:
     names = re.search(r"NAME\[\] = \{(.*?), NULL\}", source, re.DOTALL)
     assert names is not None
     assert tuple(re.findall(r'"(\w+)"', names[1])) == SCENARIOS
-
-
-@pytest.mark.parametrize("text", ["", "nominal", "leak", "schedule:1"])
-def test_scenarios(text: str) -> None:
-    assert ScenarioName().convert(text, None, None) == text
-
-
-@pytest.mark.parametrize("text", ["Nominal", "none", "schedule:", "schedule:x", "schedule:12345678901"])
-def test_what_is_no_scenario(text: str) -> None:
-    with pytest.raises(click.BadParameter, match="no scenario; there are: nominal, overload"):
-        ScenarioName().convert(text, None, None)
 
 
 def test_boot_parameters_given_are_known_ones() -> None:
