@@ -241,7 +241,8 @@ def test_later_tables_name_earlier_records_and_the_newest_version_wins(tmp_path:
 
 def test_without_any_table_everything_is_by_number(tmp_path: Path) -> None:
     target = Target(table=None, release="9.9")
-    path = write_session(tmp_path / "s", [target.block([record("PARTITION_SWITCH", 1, 9)], 9, 9)])
+    datagrams = [target.block([record("PARTITION_SWITCH", 1, 9)], 9, 9), *target.end(9)]
+    path = write_session(tmp_path / "s", datagrams)
     assert lines_of(path) == ["t:0x00000009 CPU:00 UNKNOWN         :EVENT_34          arg:1 slots:0"]
     with open_trace([path]) as trace:
         assert trace.facts.problems == [f"boot 0x{BOOT:08x}: no event table; events are shown by number"]
@@ -250,10 +251,10 @@ def test_without_any_table_everything_is_by_number(tmp_path: Path) -> None:
 def test_a_shipped_table_stands_in_and_another_one_is_told(tmp_path: Path) -> None:
     target = Target()
     block = target.block([record("PARTITION_SWITCH", 1, 9)], 9, 9)
-    same = write_session(tmp_path / "a", [*target.heartbeat(1), block])
+    same = write_session(tmp_path / "a", [*target.heartbeat(1), block, *target.end(9)])
     assert lines_of(same, "%z") == ["PARTITION_SWITCH partition:1"]
     stranger = Target(table=None)
-    other = write_session(tmp_path / "b", [*stranger.heartbeat(1), block])
+    other = write_session(tmp_path / "b", [*stranger.heartbeat(1), block, *target.end(9)])
     assert lines_of(other, "%z") == ["PARTITION_SWITCH partition:1"]
     with open_trace([same]) as a, open_trace([other]) as b:
         assert a.facts.problems == []
