@@ -6,9 +6,7 @@ from __future__ import annotations
 from tests.support.records import record_list
 from tests.support.sim import SimHost
 from vxmon.wire.block import decode_block
-from vxmon.wire.status import (
-    decode_target_heartbeat,
-)
+from vxmon.wire.status import decode_target_heartbeat
 from vxmon.wire.types import (
     Channel,
     End,

@@ -9,10 +9,7 @@ from tests.support.hosting import HZ, USER_POINT, ended, refused, started
 from tests.support.sim import SimHost, Simulation
 from vxmon.wire.block import decode_block
 from vxmon.wire.datagram import decode_datagram
-from vxmon.wire.status import (
-    decode_target_heartbeat,
-    encode_ack,
-)
+from vxmon.wire.status import decode_target_heartbeat, encode_ack
 from vxmon.wire.types import (
     Ack,
     Channel,
@@ -21,8 +18,6 @@ from vxmon.wire.types import (
     Stop,
     StreamAck,
 )
-
-# -------------------------------------------------------------------- acknowledgements
 
 
 def fill(sim: Simulation, host: SimHost, count: int = 2000) -> int:

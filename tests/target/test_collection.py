@@ -58,13 +58,6 @@ def simulation() -> Iterator[Simulation]:
         yield sim
 
 
-@pytest.fixture(name="host")
-def controlling_host(sim: Simulation) -> SimHost:
-    host = SimHost(sim)
-    assert host.hello().result == Result.OK
-    return host
-
-
 def config(*events: int, **settings: object) -> RunConfig:
     return replace(RunConfig(events=frozenset(events)), **settings)  # type: ignore[arg-type]
 

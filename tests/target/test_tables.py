@@ -41,13 +41,6 @@ def simulation() -> Iterator[Simulation]:
         yield sim
 
 
-@pytest.fixture(name="host")
-def controlling_host(sim: Simulation) -> SimHost:
-    host = SimHost(sim)
-    assert host.hello().result == Result.OK
-    return host
-
-
 def collect(sim: Simulation, host: SimHost, steps: int = 200) -> list[Table]:
     """Lets the agent take some steps; every table that arrived whole."""
     host.raw.clear()
