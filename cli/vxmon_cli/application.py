@@ -3,42 +3,26 @@
 
 from __future__ import annotations
 
-import importlib
 import os
 import sys
-from typing import cast
 
 import click
 
 from vxmon import __version__
 from vxmon.errors import VxmonError
+from vxmon_cli.lazygroup import LazyGroup
 from vxmon_cli.main import COMMANDS
 from vxmon_cli.stopping import STOP
 
 __all__ = ["run", "vxmon"]
 
 
-class _Commands(click.Group):
-    """Loads a command when it is used, so that others cost nothing."""
-
-    def list_commands(self, ctx: click.Context) -> list[str]:
-        del ctx
-        return sorted(COMMANDS)
-
-    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        del ctx
-        if cmd_name not in COMMANDS:
-            return None
-        module = importlib.import_module(f"vxmon_cli.commands.{cmd_name.replace('-', '_')}")
-        return cast("click.Command", getattr(module, module.__all__[0]))
-
-    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        del ctx
-        with formatter.section("Commands"):
-            formatter.write_dl(sorted(COMMANDS.items()))
-
-
-@click.group(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+@click.group(
+    cls=LazyGroup,
+    package="vxmon_cli.commands",
+    words=COMMANDS,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+)
 @click.version_option(__version__, prog_name="vxmon")
 def vxmon() -> None:
     """Record, print, analyze and check what the partitions of a module do."""

@@ -12,7 +12,7 @@ __all__ = ["COMMANDS", "main"]
 
 # Command -> the word on it in the list of commands. The module of that name has the command as its only public name.
 COMMANDS: Final[dict[str, str]] = {
-    "analyze": "Compute figures from sessions: time, quality.",
+    "analyze": "Compute figures from sessions: time and margins, quality.",
     "capture": "Record what a target sends, raw.",
     "memmap": "Show what ELF images take in memory.",
     "hm-log": "Show the log of the health monitor, from a session or a target.",
