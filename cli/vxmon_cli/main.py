@@ -20,6 +20,7 @@ COMMANDS: Final[dict[str, str]] = {
     "info": "Say what a session holds, and what it lacks.",
     "plan": "Make, check, show and apply collection plans.",
     "print": "Show the events of a session as lines.",
+    "session": "Cut and check session files.",
     "target": "Run the demo target, and tell targets what to do.",
 }
 

@@ -180,7 +180,7 @@ def test_a_frame_whose_record_is_lost_is_put_back(tmp_path: Path) -> None:
 
 
 def test_only_a_window_of_time(tmp_path: Path) -> None:
-    from vxmon.analysis.span import parse_span
+    from vxmon.trace.span import parse_span
 
     # The first record is at 900: 1.1 ms after it is 2000, 2.1 ms after it 3000.
     boot = analyzed(frames(4), tmp_path, request=TimeRequest(span=parse_span("1100us..2100us")))

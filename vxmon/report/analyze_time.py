@@ -10,7 +10,7 @@ import numpy as np
 
 from vxmon.analysis.figures import Extreme, Figure
 from vxmon.analysis.quality import headline
-from vxmon.analysis.span import EVERYTHING
+from vxmon.trace.span import EVERYTHING
 from vxmon.analysis.time.result import BootTime, PartitionTime, Spread, TaskTime, TimeResult, WindowTime
 from vxmon.report.blocks import Bar, Bars, Block, Table, Text
 from vxmon.report.figures import NOTHING, envelope, figure_json, figure_row, micros, plain

@@ -10,7 +10,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from vxmon.analysis.span import EVERYTHING, Span
+from vxmon.trace.span import EVERYTHING, Span
 from vxmon.analysis.time.clock import LossRows
 from vxmon.analysis.time.events import frame_rows, hm_misses, task_events
 from vxmon.analysis.time.figures import boot_figures

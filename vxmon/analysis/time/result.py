@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vxmon.analysis.figures import Extreme, Figure, Range
-from vxmon.analysis.span import EVERYTHING, Span
+from vxmon.trace.span import EVERYTHING, Span
 from vxmon.trace.state_windows import WindowPlace
 
 __all__ = [
