@@ -131,7 +131,7 @@ def test_only_some_events(tmp_path: Path) -> None:
     with posix_target() as target:
         done = vxmon("capture", target.address, "-d", "1", "-E", "task_switch", "-E", "WINDOW", "-o", str(path))
     counts = check_complete(done, path)
-    # The 32 bits of a clock that counts ns since the machine's start roll over every 4.3 s, in this second or in another.
+    # The 32 bits of a clock that counts ns since the machine's start roll over every 4.3 s, in this second or another.
     assert set(counts) - {"TIME"} == {"START", "SNAPSHOT", "TASK_SWITCH", "WINDOW", "STOP"}
 
 

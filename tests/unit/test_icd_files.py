@@ -8,11 +8,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from vxmon.config.tomlfile import read_toml
 from vxmon.errors import InputError
 from vxmon.icd.conditions import Compare
 from vxmon.icd.csvicd import read_csv_icd
 from vxmon.icd.model import Field, FieldType, Message
-from vxmon.icd.tomlfile import read_toml
 from vxmon.icd.tomlicd import read_toml_icd
 
 TOML = """icd = 1

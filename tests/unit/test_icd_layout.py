@@ -8,11 +8,12 @@ from typing import Any
 import numpy as np
 import pytest
 
+from vxmon.config.place import Place
 from vxmon.errors import InputError
 from vxmon.icd.conditions import parse_condition
 from vxmon.icd.decoded import DecodedFields, Fit, Reason, Status
 from vxmon.icd.layout import Layout
-from vxmon.icd.model import Field, FieldType, Message, Place
+from vxmon.icd.model import Field, FieldType, Message
 from vxmon.report.icd_values import message_lines
 
 U = FieldType.UNSIGNED

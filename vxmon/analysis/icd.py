@@ -8,9 +8,10 @@ from dataclasses import dataclass
 from fnmatch import fnmatchcase
 
 from vxmon.config.model import ModuleConfig, PortConfig
+from vxmon.config.place import Place
 from vxmon.icd.checks import IcdProblem, check_message
 from vxmon.icd.icd import Icd
-from vxmon.icd.model import Binding, Message, Place
+from vxmon.icd.model import Binding, Message
 
 __all__ = ["IcdCheck", "check_icd"]
 

@@ -10,8 +10,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final, NoReturn
 
+from vxmon.config.tomlfile import TomlFile, read_toml
 from vxmon.errors import InputError
-from vxmon.icd.tomlfile import TomlFile, read_toml
 
 __all__ = ["KEYS", "CollectionPlan", "Key", "read_plan"]
 

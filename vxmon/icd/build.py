@@ -8,10 +8,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Final, cast
 
+from vxmon.config.entries import Entry
 from vxmon.errors import InputError
 from vxmon.icd.build429 import KEYS_429, fields_429
 from vxmon.icd.conditions import Condition, parse_condition
-from vxmon.icd.entries import Entry
 from vxmon.icd.model import MAX_FIELDS, MAX_SIZE, Display, Field, FieldType, Message, Order
 
 __all__ = ["FIELD_KEYS", "Defaults", "build_fields", "build_message", "build_values"]

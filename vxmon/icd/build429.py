@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Final, cast
 
-from vxmon.icd.entries import Entry
+from vxmon.config.entries import Entry
 from vxmon.icd.model import Field, FieldType, Kind429, Order, Word429
 from vxmon.icd.word429 import WORD_BITS, auxiliary_fields, bits_of
 

@@ -11,13 +11,14 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, Final
 
+from vxmon.config.entries import LONGEST_TEXT
+from vxmon.config.place import Place
+from vxmon.config.textfile import read_text
 from vxmon.errors import InputError
 from vxmon.icd import can_child
 from vxmon.icd.can_child import CPU_S, MEMORY
 from vxmon.icd.conditions import Compare, Condition
-from vxmon.icd.entries import LONGEST_TEXT
-from vxmon.icd.model import MAX_FIELDS, MAX_SIZE, Field, FieldType, Message, Order, Place
-from vxmon.icd.textfile import read_text
+from vxmon.icd.model import MAX_FIELDS, MAX_SIZE, Field, FieldType, Message, Order
 
 __all__ = ["CAN_SUFFIXES", "MAX_DATABASE", "messages_of_database"]
 

@@ -7,10 +7,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal
 
+from vxmon.config.place import Place
 from vxmon.errors import InputError
 from vxmon.icd.coverage import gaps, overlaps
 from vxmon.icd.evaluate import check_condition, check_selection
-from vxmon.icd.model import Field, FieldType, Message, Place
+from vxmon.icd.model import Field, FieldType, Message
 
 __all__ = ["IcdProblem", "Severity", "check_message"]
 

@@ -8,11 +8,12 @@ import re
 from collections.abc import Iterator
 from typing import Any, Final
 
+from vxmon.config.entries import Entry
+from vxmon.config.place import Place
+from vxmon.config.textfile import read_text
 from vxmon.errors import InputError
 from vxmon.icd.build import FIELD_KEYS, Defaults, build_fields, build_message
-from vxmon.icd.entries import Entry
-from vxmon.icd.model import MAX_FIELDS, Field, Message, Place
-from vxmon.icd.textfile import read_text
+from vxmon.icd.model import MAX_FIELDS, Field, Message
 
 __all__ = ["read_csv_icd"]
 

@@ -11,10 +11,11 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
+from vxmon.config.place import Place
 from vxmon.errors import InputError
 from vxmon.icd.coverage import with_padding
 from vxmon.icd.dwarf_fields import Flattener
-from vxmon.icd.model import Message, Place
+from vxmon.icd.model import Message
 from vxmon.image.bytesource import ByteSource
 from vxmon.image.dwarf_data import DwarfError
 from vxmon.image.dwarf_entries import At, Entries, Entry, Tag

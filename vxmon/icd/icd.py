@@ -9,13 +9,14 @@ from fnmatch import translate
 from pathlib import Path
 from typing import Final
 
+from vxmon.config.entries import shown
+from vxmon.config.place import Place
 from vxmon.errors import InputError
 from vxmon.icd.can import CAN_SUFFIXES, messages_of_database
 from vxmon.icd.csvicd import read_csv_icd
 from vxmon.icd.dwarf import message_of_type
-from vxmon.icd.entries import shown
 from vxmon.icd.layout import Layout
-from vxmon.icd.model import Binding, Message, Place
+from vxmon.icd.model import Binding, Message
 from vxmon.icd.tomlicd import Document, read_toml_icd
 
 __all__ = ["Icd", "load_icd"]

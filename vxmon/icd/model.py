@@ -17,6 +17,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Literal
 
+from vxmon.config.place import Place
 from vxmon.icd.conditions import Condition
 
 __all__ = [
@@ -29,7 +30,6 @@ __all__ = [
     "Kind429",
     "Message",
     "Order",
-    "Place",
     "Word429",
 ]
 
@@ -61,17 +61,6 @@ class FieldType(StrEnum):
     BYTES = "bytes"
     PADDING = "padding"
     """Bits that mean nothing; never shown."""
-
-
-@dataclass(frozen=True, slots=True)
-class Place:
-    """Where something is written. ``line`` is counted from 1; 0 stands for the whole file."""
-
-    file: str
-    line: int = 0
-
-    def __str__(self) -> str:
-        return f"{self.file}:{self.line}" if self.line else self.file
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,11 +7,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final, cast
 
+from vxmon.config.entries import Entry
+from vxmon.config.tomlfile import TomlFile, read_toml
 from vxmon.errors import InputError
 from vxmon.icd.build import Defaults, build_fields, build_message, build_values
-from vxmon.icd.entries import Entry
 from vxmon.icd.model import MAX_FIELDS, Binding, Field, Message, Order
-from vxmon.icd.tomlfile import TomlFile, read_toml
 
 __all__ = ["VERSION", "Document", "read_toml_icd"]
 

@@ -14,9 +14,10 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
+from vxmon.config.place import Place
 from vxmon.icd.decoded import Reason
 from vxmon.icd.extract import unsigned
-from vxmon.icd.model import Field, FieldType, Kind429, Place, Word429
+from vxmon.icd.model import Field, FieldType, Kind429, Word429
 
 __all__ = ["SSM_NAMES", "WORD_BITS", "auxiliary_fields", "bits_of", "is_minus", "word_reasons"]
 

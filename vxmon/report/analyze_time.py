@@ -10,11 +10,11 @@ import numpy as np
 
 from vxmon.analysis.figures import Extreme, Figure
 from vxmon.analysis.quality import headline
-from vxmon.trace.span import EVERYTHING
 from vxmon.analysis.time.result import BootTime, PartitionTime, Spread, TaskTime, TimeResult, WindowTime
 from vxmon.report.blocks import Bar, Bars, Block, Table, Text
 from vxmon.report.figures import NOTHING, envelope, figure_json, figure_row, micros, plain
 from vxmon.trace.facts import Facts
+from vxmon.trace.span import EVERYTHING
 from vxmon.trace.ticks import ticks_to_ns
 
 __all__ = [

@@ -35,10 +35,10 @@ def time(
     Budget, use and margin of each window and partition, start delays and overruns; execution and response of each
     task, deadline misses, preemptions. Under loss a figure is a range that holds the truth.
     """
-    from vxmon.trace.span import EVERYTHING, parse_span
     from vxmon.analysis.time.analyze import TimeRequest, analyze_time
     from vxmon.config.module import load_module
     from vxmon.report.analyze_time import Filter, time_blocks, time_json, time_rows
+    from vxmon.trace.span import EVERYTHING, parse_span
 
     request = TimeRequest(
         span=EVERYTHING if span is None else parse_span(span),

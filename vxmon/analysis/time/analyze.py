@@ -10,7 +10,6 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from vxmon.trace.span import EVERYTHING, Span
 from vxmon.analysis.time.clock import LossRows
 from vxmon.analysis.time.events import frame_rows, hm_misses, task_events
 from vxmon.analysis.time.figures import boot_figures
@@ -25,6 +24,7 @@ from vxmon.trace.columns import Chunk, Columns
 from vxmon.trace.facts import Boot, Facts
 from vxmon.trace.fields import FieldReader
 from vxmon.trace.names import LOSS_ID
+from vxmon.trace.span import EVERYTHING, Span
 from vxmon.trace.state import NOBODY, UNKNOWN, Segments, States
 from vxmon.trace.state_frames import FrameRows
 from vxmon.trace.state_windows import People, split_segments

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Typed access to the keys of one entry of an ICD file, with messages that name file, line, key and what is allowed."""
+"""Typed access to the keys of one entry of a TOML file, with messages that name file, line, key and what is allowed."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ import math
 from collections.abc import Callable, Collection, Mapping
 from typing import Any, Final
 
+from vxmon.config.place import Place
 from vxmon.errors import InputError
-from vxmon.icd.model import Place
 
 __all__ = ["LONGEST_TEXT", "Entry", "shown"]
 

@@ -14,9 +14,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Final
 
+from vxmon.config.place import Place
+from vxmon.config.textfile import read_text
 from vxmon.errors import InputError
-from vxmon.icd.model import Place
-from vxmon.icd.textfile import read_text
 
 __all__ = ["TomlFile", "read_toml"]
 

@@ -12,7 +12,7 @@ from vxmon.image.bytesource import ByteSource
 __all__ = ["MAX_TEXT", "read_text"]
 
 MAX_TEXT: Final = 1 << 20
-"""Largest ICD file in bytes."""
+"""Largest file in bytes, where the caller does not say."""
 
 
 def read_text(path: str, limit: int = MAX_TEXT, encoding: str = "utf-8-sig") -> str:
