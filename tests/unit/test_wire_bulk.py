@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import random
 import zlib
+from dataclasses import replace
 from typing import Literal
 
 import numpy as np
@@ -159,3 +160,33 @@ def test_only_blocks_are_picked() -> None:
 
 def test_a_row_is_small() -> None:
     assert BLOCK_ROW.itemsize <= 100
+
+
+def with_other_starts(block: Block, rng: random.Random) -> Block:
+    """A bit more or less in the start bits, the last byte's unused ones included; the count goes with it or not."""
+    starts = bytearray(block.starts)
+    bit = rng.randrange(8 * len(starts))
+    starts[bit >> 3] ^= 1 << (bit & 7)
+    grown = 1 if starts[bit >> 3] & 1 << (bit & 7) else -1
+    return replace(block, starts=bytes(starts), count=block.count + rng.choice([0, grown]))
+
+
+@settings(max_examples=100, deadline=None)
+@given(seed=st.integers(0, 1 << 32))
+def test_blocks_of_all_sizes_in_one_batch_get_the_verdicts_they_get_alone(seed: int) -> None:
+    rng = random.Random(seed)
+    blocks = [random_block(rng) for _ in range(30)]
+    blocks = [b if rng.random() < 0.6 else with_other_starts(b, rng) for b in blocks]
+    datagrams = [encode_block(b) for b in blocks]
+    data, offsets, lengths = place(datagrams)
+    scan = scan_blocks(data, offsets, lengths)
+    assert [KINDS[kind] for kind in scan.kind] == [verdict(d) for d in datagrams]
+
+
+def test_a_start_bit_for_a_slot_that_is_not_there_makes_the_block_corrupt() -> None:
+    """Three records in three slots fill the first three bits of the byte; a fourth has no slot."""
+    block = make_block([record(5, 0, 100 + i) for i in range(3)], 100, 102, boot=1)
+    assert block.starts == b"\x07"
+    wrong = encode_block(replace(block, starts=b"\x0f", count=4))
+    assert verdict(wrong) == "starts"
+    assert [KINDS[kind] for kind in scan_blocks(*place([encode_block(block), wrong])).kind] == ["ok", "starts"]

@@ -16,7 +16,7 @@ from vxmon.wire.events import TABLES, shipped_table
 
 U16 = st.integers(0, 0xFFFE)
 U32 = st.integers(0, 2**32 - 1)
-U63 = st.integers(0, 2**63 - 1)
+NUMBER = st.integers(0, 2**62 - 1)
 FLAG = st.booleans()
 
 
@@ -26,7 +26,7 @@ def text(limit: int) -> st.SearchStrategy[str]:
 
 NAME = text(31)
 EVENT_IDS = st.frozensets(st.integers(0, 1023), max_size=40)
-CONFIG = st.builds(t.RunConfig, EVENT_IDS, U32, U32, U32, st.sampled_from(t.Policy), U32, U32, FLAG, FLAG, U63)
+CONFIG = st.builds(t.RunConfig, EVENT_IDS, U32, U32, U32, st.sampled_from(t.Policy), U32, U32, FLAG, FLAG, NUMBER)
 REQUEST: st.SearchStrategy[t.Request] = st.one_of(
     st.builds(t.Hello, st.integers(0, 2**64 - 1), st.integers(0, 64)),
     st.sampled_from([t.InfoRequest(), t.TablesRequest(), t.Stop(), t.Bye()]),
@@ -35,27 +35,27 @@ REQUEST: st.SearchStrategy[t.Request] = st.one_of(
     st.builds(t.Scenario, NAME),
     st.builds(t.Filter, U32, FLAG),
 )
-LOSSES = st.builds(t.Losses, U63, U63, U63)
-STATE = st.builds(t.StreamState, st.integers(0, 7), U63, U63, U63, U63, U63, LOSSES, U32, U32)
+LOSSES = st.builds(t.Losses, NUMBER, NUMBER, NUMBER)
+STATE = st.builds(t.StreamState, st.integers(0, 7), NUMBER, NUMBER, NUMBER, NUMBER, NUMBER, LOSSES, U32, U32)
 STATES = st.lists(STATE, max_size=8, unique_by=lambda state: state.stream).map(tuple)
-END = st.builds(t.End, U32, U63, U32, STATES)
+END = st.builds(t.End, U32, NUMBER, U32, STATES)
 INFO = st.builds(
     t.TargetInfo, NAME, text(15), NAME, NAME, st.integers(1, 2**32 - 1), FLAG, st.integers(1, 8), U32, U32,
-    U32, EVENT_IDS, U32, U63, U32,
+    U32, EVENT_IDS, U32, NUMBER, U32,
 )  # fmt: skip
 REPLY = st.builds(
     t.Reply,
     U32,
     st.sampled_from(t.Result),
     text(159),
-    st.one_of(st.none(), st.integers(0, 2**64 - 1), INFO, END, st.builds(t.Started, U32, U63, CONFIG)),
+    st.one_of(st.none(), st.integers(0, 2**64 - 1), INFO, END, st.builds(t.Started, U32, NUMBER, CONFIG)),
 )
 HEARTBEAT = st.builds(
-    t.TargetHeartbeat, U63, U32, text(15), U32, U32, U32, FLAG, STATES,
-    st.builds(t.LinkCounters, U63, U63, U63, U63, U63), U63,
+    t.TargetHeartbeat, NUMBER, U32, text(15), U32, U32, U32, FLAG, STATES,
+    st.builds(t.LinkCounters, NUMBER, NUMBER, NUMBER, NUMBER, NUMBER), NUMBER,
 )  # fmt: skip
 RANGE = st.builds(t.Range, st.integers(0, 2**62), st.integers(0, 2**62))
-STREAM_ACK = st.builds(t.StreamAck, st.integers(0, 7), U63, U63, st.lists(RANGE, max_size=16).map(tuple))
+STREAM_ACK = st.builds(t.StreamAck, st.integers(0, 7), NUMBER, NUMBER, st.lists(RANGE, max_size=16).map(tuple))
 ACK = st.builds(t.Ack, U32, st.lists(STREAM_ACK, max_size=8).map(tuple))
 
 
@@ -69,7 +69,7 @@ OBJECTS = st.builds(
     U32,
     st.lists(st.lists(st.integers(1, 2**40), max_size=6).map(schedule), max_size=2).map(tuple),
     st.lists(st.builds(t.PartitionEntry, U16, NAME, U32), max_size=4).map(tuple),
-    st.lists(st.builds(t.TaskEntry, U16, U16, NAME, U32, U32, U32, U63, U63, FLAG, FLAG), max_size=4).map(tuple),
+    st.lists(st.builds(t.TaskEntry, U16, U16, NAME, U32, U32, U32, NUMBER, NUMBER, FLAG, FLAG), max_size=4).map(tuple),
     st.lists(st.builds(t.ObjectEntry, U16, U32, U16, NAME, U32, U32, U32, FLAG), max_size=4).map(tuple),
 )
 
@@ -90,7 +90,7 @@ def test_target_heartbeat_round_trip(beat: t.TargetHeartbeat) -> None:
     assert status.decode_target_heartbeat(status.encode_target_heartbeat(beat)) == beat
 
 
-@given(U63)
+@given(NUMBER)
 def test_host_heartbeat_round_trip(time: int) -> None:
     beat = t.HostHeartbeat(time)
     assert status.decode_host_heartbeat(status.encode_host_heartbeat(beat)) == beat

@@ -10,13 +10,14 @@ from __future__ import annotations
 
 import zlib
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from vxmon.errors import WireError
 from vxmon.wire.block import MAX_STREAMS, decode_block
+from vxmon.wire.convert import MAX_NUMBER
 from vxmon.wire.datagram import HEADER_BYTES, MAGIC, MAX_DATAGRAM, MAX_FRAGMENTS, VERSION, decode_datagram
 from vxmon.wire.slots import MAX_DATA_SLOTS
 from vxmon.wire.types import Block, Channel, Flag
@@ -51,13 +52,13 @@ _HEADER: Final = np.dtype(
         "itemsize": HEADER_BYTES,
     }
 )  # fmt: skip
-_HEAD_SPAN: Final = np.arange(HEADER_BYTES)
 # Longest prefix (all before the slots) that the columns handle; a known message needs less.
 _PREFIX: Final = 224
 _SHIFTS: Final = tuple((7 * np.arange(10)).astype(np.uint64))
 _ONES: Final = np.array([number.bit_count() for number in range(256)], np.uint8)
-_LIMIT: Final = np.uint64(1 << 62)
 _MODULUS: Final = np.uint64(0xFFFFFFFF)
+# Blocks whose slots are looked at together: so many stay in the cache.
+_AT_ONCE: Final = 256
 
 Ints = NDArray[np.int64]
 Bytes = NDArray[np.uint8]
@@ -112,7 +113,7 @@ def _headers(data: Bytes, offsets: Ints, lengths: Ints) -> NDArray[np.void]:
     """Headers of the datagrams; all zero for one that is too short."""
     if not len(data):
         return np.zeros(len(offsets), _HEADER)
-    spans: Bytes = data.take(offsets[:, None] + _HEAD_SPAN, mode="clip")
+    spans = _gather(data, offsets, HEADER_BYTES)
     spans[lengths < HEADER_BYTES] = 0
     return spans.reshape(-1).view(_HEADER)
 
@@ -180,7 +181,7 @@ class _Cursor:
             value |= (digit & 0x7F).astype(np.uint64) << shift
             self.at += more
             more = digit >= 0x80
-        self.ok &= ~more & (value < _LIMIT)
+        self.ok &= ~more & (value <= MAX_NUMBER)
         return value
 
     def field(self, tag: int) -> NDArray[np.uint64]:
@@ -228,7 +229,7 @@ def _parse(
     payloads = offsets[which] + heads["size"][which]
     covered = heads["covered"][which].astype(np.int64)
     width = int(covered.max()) + 1
-    table = data.take(payloads[:, None] + np.arange(width), mode="clip")
+    table = _gather(data, payloads, width)
     part = np.zeros(len(which), BLOCK_ROW)
     cursor = _Cursor(table, np.ones(len(which), bool))
     for name, tag in _LEADING[:5]:
@@ -257,6 +258,7 @@ def _parse_rest(cursor: _Cursor, part: NDArray[np.void], covered: Ints, length: 
     slots = slots_bytes >> 3
     cursor.ok &= (cursor.at == covered) & (covered + slots_bytes == length) & (slots_bytes & 7 == 0) & (slots > 0)
     cursor.ok &= (starts_bytes == (slots + 7) >> 3) & (part["stream"] < MAX_STREAMS)
+    cursor.ok &= part["first_index"] + part["count"] <= MAX_NUMBER
     part["slots"], part["starts_back"] = slots & 0xFFFF, (covered - starts_at) & 0xFFFF
 
 
@@ -264,61 +266,87 @@ def _parse_rest(cursor: _Cursor, part: NDArray[np.void], covered: Ints, length: 
 
 
 def _check_slots(scan: BlockScan, data: Bytes, which: Ints) -> None:
-    for big_endian in (False, True):
-        flag = Flag.BIG_ENDIAN if big_endian else 0
-        some = which[scan.rows["flags"][which] & Flag.BIG_ENDIAN == flag]
-        if len(some):
-            _check_order(scan, data, some, big_endian)
+    """Fletcher-64 and start bits; blocks of one byte order and like size together, so that little is padding."""
+    rows = scan.rows[which]
+    order = (rows["flags"] & Flag.BIG_ENDIAN).astype(np.int64)
+    group = 16 * order + np.frexp(rows["slots"].astype(np.float64))[1]
+    for number in np.unique(group).tolist():
+        some = which[group == number]
+        for begin in range(0, len(some), _AT_ONCE):
+            _check_alike(scan, data, some[begin : begin + _AT_ONCE], big_endian=number >= 16)
 
 
-def _check_order(scan: BlockScan, data: Bytes, which: Ints, big_endian: bool) -> None:
-    """Fletcher-64 and start bits of blocks of one byte order."""
+def _check_alike(scan: BlockScan, data: Bytes, which: Ints, *, big_endian: bool) -> None:
     rows = scan.rows[which]
     at, slots = rows["slots_at"], rows["slots"].astype(np.int64)
-    view = data.data
-    joined = b"".join([view[a:b] for a, b in zip(at.tolist(), (at + 8 * slots).tolist(), strict=True)])
-    words = np.frombuffer(joined, ">u4" if big_endian else "<u4")
-    sums = data.take((at - rows["starts_back"] + (slots + 7 >> 3) + 1)[:, None] + np.arange(8))
-    wide = words.astype(np.uint64)
-    wrong = _fletcher(wide, 2 * slots) != sums.reshape(-1).view("<u8")
-    scan.kind[which[~_starts_agree(view, rows, slots, wide)]] = _KIND["starts"]
-    scan.kind[which[wrong]] = _KIND["checksum"]
+    words = _gather(data, at, 8 * int(slots.max())).view(">u4" if big_endian else "<u4").astype(np.uint32)
+    _clear_behind(words, 2 * slots)
+    sizes = slots + 7 >> 3
+    marks = _gather(data, at - rows["starts_back"], int(sizes.max()))
+    _clear_behind(marks, sizes)
+    sums = _gather(data, at - rows["starts_back"] + sizes + 1, 8).view("<u8")[:, 0]
+    scan.kind[which[~_starts_agree(words, marks, slots, rows["count"])]] = _KIND["starts"]
+    scan.kind[which[_fletcher(words, 2 * slots) != sums]] = _KIND["checksum"]
     scan.exact[which] |= scan.kind[which] != 0
 
 
-def _fletcher(words: NDArray[np.uint64], counts: Ints) -> NDArray[np.uint64]:
-    """Fletcher-64 of consecutive runs of words. Sums of a batch stay below 2^64 up to a million words."""
-    ends = np.cumsum(counts)
-    begins = ends - counts
-    sums = np.add.reduceat(words, begins)
-    weighted = np.add.reduceat(words * np.arange(len(words), dtype=np.uint64), begins)
-    second = (ends.astype(np.uint64) * sums - weighted) % _MODULUS
-    return (second << np.uint64(32)) | (sums % _MODULUS)
+def _clear_behind(table: NDArray[Any], counts: Ints) -> None:
+    """Make what follows the first ``counts`` elements of each row 0."""
+    short = np.flatnonzero(counts < table.shape[1])
+    if len(short):
+        table[short] *= np.arange(table.shape[1]) < counts[short, None]
 
 
-def _starts_agree(view: memoryview, rows: NDArray[np.void], slots: Ints, words: NDArray[np.uint64]) -> Bools:
-    """Where the start bits and the lengths in the header slots tell the same records."""
-    at = rows["slots_at"] - rows["starts_back"]
-    sizes = slots + 7 >> 3
-    joined = b"".join([view[a:b] for a, b in zip(at.tolist(), (at + sizes).tolist(), strict=True)])
-    marks = np.frombuffer(joined, np.uint8)
-    bits = np.unpackbits(marks, bitorder="little").view(bool)
-    begins = np.cumsum(8 * sizes) - 8 * sizes
-    counts = np.add.reduceat(_ONES[marks], begins >> 3, dtype=np.int64)
-    agree: Bools = (counts == rows["count"]) & bits[begins]
-    ends, behind = np.cumsum(slots), np.cumsum(counts)
-    place = np.flatnonzero(bits) - np.repeat(begins - (ends - slots), counts)
+def _fletcher(words: NDArray[np.uint32], counts: Ints) -> NDArray[np.uint64]:
+    """Fletcher-64 of rows of words, 0 behind the first ``counts``.
+
+    The sums are made as floats, by a matrix product, and are exact: a datagram has at most 368 words, of 32 bits, and
+    368 * 368 * 2^32 is less than 2^53.
+    """
+    weights = np.ones((words.shape[1], 2))
+    weights[:, 1] = np.arange(words.shape[1])
+    sums, weighted = (words.astype(np.float64) @ weights).astype(np.uint64).T
+    second = (counts.astype(np.uint64) * sums - weighted) % _MODULUS
+    checksums: NDArray[np.uint64] = (second << np.uint64(32)) | (sums % _MODULUS)
+    return checksums
+
+
+def _starts_agree(words: NDArray[np.uint32], marks: Bytes, slots: Ints, told: NDArray[np.uint16]) -> Bools:
+    """Where the start bits and the lengths in the header slots tell the same records, as many as the block tells."""
+    bits = np.unpackbits(marks, axis=1, bitorder="little", count=words.shape[1] >> 1).view(bool)
+    counts = np.count_nonzero(bits, axis=1)
+    # Bits in the last byte that stand for no slot are counted too: there must be none.
+    agree: Bools = (counts == told) & (_ONES[marks].sum(axis=1) == told) & bits[:, 0]
+    place = np.flatnonzero(bits)
+    if not len(place):
+        return agree
+    ends = np.arange(len(slots)) * bits.shape[1] + slots
+    heads = words.reshape(-1).take(2 * place)
+    data_slots = heads >> 16 & 63
+    behind = np.cumsum(counts)
+    following = np.append(place[1:], 0)
     some = np.flatnonzero(counts)
-    last = behind[some] - 1
-    agree[some[place[last] >= ends[some]]] = False
-    heads = words.take(2 * place, mode="clip")
-    data_slots = (heads >> np.uint64(16) & np.uint64(63)).astype(np.int64)
-    following = np.roll(place, -1)
-    following[last] = ends[some]
-    bad = (place + 1 + data_slots != following) | (data_slots > MAX_DATA_SLOTS) | (heads >> np.uint64(22) == 0)
+    following[behind[some] - 1] = ends[some]
+    bad = (place + 1 + data_slots != following) | (data_slots > MAX_DATA_SLOTS) | (heads >> 22 == 0)
     if bad.any():
         agree[np.searchsorted(behind, np.flatnonzero(bad), side="right")] = False
     return agree
+
+
+def _gather(data: Bytes, at: Ints, width: int) -> Bytes:
+    """``width`` bytes at each place, as rows; 0 beyond the end of the data."""
+    room = len(data) - width
+    beyond = np.flatnonzero(at > room).tolist()
+    if room < 0:
+        table = np.zeros((len(at), width), np.uint8)
+    else:
+        # An element of the rows' width at every byte: a row is then taken by one copy.
+        spots: NDArray[np.void] = np.ndarray((room + 1,), f"V{width}", data, strides=(1,))
+        table = spots[np.minimum(at, room)].view(np.uint8).reshape(len(at), width)
+    for row in beyond:
+        piece = data[int(at[row]) :][:width]
+        table[row, : len(piece)], table[row, len(piece) :] = piece, 0
+    return table
 
 
 # ---------------------------------------------------------------- the rest
@@ -351,6 +379,6 @@ def _fill(row: NDArray[np.void], block: Block, datagram: bytes, at: int) -> None
 
 
 def _put(row: NDArray[np.void], name: str, value: int) -> None:
-    if value > min(int(_LIMIT), int(np.iinfo(row.dtype[name]).max)):
+    if value > min(MAX_NUMBER, int(np.iinfo(row.dtype[name]).max)):
         raise WireError("payload", f"{name} of a block is {value}, which is out of range")
     row[name] = value

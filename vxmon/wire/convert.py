@@ -38,7 +38,7 @@ __all__ = [
 ]
 
 MAX_NAME: Final = 31
-MAX_NUMBER: Final = (1 << 63) - 1
+MAX_NUMBER: Final = (1 << 62) - 1
 MAX_STREAMS: Final = 8
 _EVENT_BYTES: Final = 128
 
