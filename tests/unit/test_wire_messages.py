@@ -54,7 +54,7 @@ HEARTBEAT = st.builds(
     t.TargetHeartbeat, NUMBER, U32, text(15), U32, U32, U32, FLAG, STATES,
     st.builds(t.LinkCounters, NUMBER, NUMBER, NUMBER, NUMBER, NUMBER), NUMBER,
 )  # fmt: skip
-RANGE = st.builds(t.Range, st.integers(0, 2**62), st.integers(0, 2**62))
+RANGE = st.builds(t.Range, st.integers(0, 2**61 - 1), st.integers(0, 2**61 - 1))
 STREAM_ACK = st.builds(t.StreamAck, st.integers(0, 7), NUMBER, NUMBER, st.lists(RANGE, max_size=16).map(tuple))
 ACK = st.builds(t.Ack, U32, st.lists(STREAM_ACK, max_size=8).map(tuple))
 
