@@ -1,0 +1,15 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Property tests draw the same examples in each run, so that a change is judged by what it changed.
+
+``VXMON_EXPLORE=1 make test-unit`` draws other examples each time and keeps the ones that failed.
+"""
+
+from __future__ import annotations
+
+import os
+
+from hypothesis import settings
+
+settings.register_profile("repeatable", derandomize=True)
+settings.register_profile("explore", print_blob=True)
+settings.load_profile("explore" if os.environ.get("VXMON_EXPLORE") else "repeatable")
