@@ -27,10 +27,10 @@ from vxmon.errors import TargetError
 
 __all__ = ["BATCH", "STRIDE", "Received", "Receiver", "open_socket"]
 
-# Datagrams in a buffer, and room for each; ours are at most 1472 bytes.
-BATCH: Final = 256
+# Datagrams in a buffer (the most that recvmmsg takes), and room for each; ours are at most 1472 bytes.
+BATCH: Final = 1024
 STRIDE: Final = 2048
-_BUFFERS: Final = 128
+_BUFFERS: Final = 32
 _CONTROL: Final = 64
 # After datagrams came, more are waited for this long: fewer and larger batches.
 _GATHER_S: Final = 0.001
