@@ -491,7 +491,8 @@ def test_a_target_that_shuts_down_ends_the_capture(tmp_path: Path) -> None:
         wait_for_size(path, 100_000)
     done = finish(capture)
     check_complete(done, path)
-    assert "the target ended the run: shutdown" in done.err
+    assert "the target ended the run: shutdown; waiting for its return" in done.err
+    assert "has not come back" in done.err
     assert "reason:shutdown" in events(path)[-1]
 
 

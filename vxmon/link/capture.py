@@ -32,6 +32,10 @@ _STATUS_S: Final = 0.5
 # The rest of a run is waited for as long as something still arrives.
 _DRAIN_QUIET_S: Final = 4.0
 _RESTARTS: Final = 100
+# A target that went down in good order is waited for so long.
+_RETURN_S: Final = 30.0
+# What a target says three times at the end of a run is waited for so long.
+_END_WAIT_S: Final = 1.0
 # The target's own clock ends a run of so many seconds; ours stops it when that does not happen.
 _TARGET_STOP_GRACE_S: Final = 1.0
 # How much slower than our time a target may be that is still waited for.
@@ -108,6 +112,13 @@ class Capture:
         self._events_before = 0
         self._last_status = (0.0, 0)
         self._restarts = 0
+        self._gone = False
+        self._accounted = False
+        # Of the time asked for: runs of earlier boots, and the silence between them.
+        self._spent = 0.0
+        self._quiet_since = 0.0
+        self._hz = 0
+        self._planned_ticks = 0
 
     def stop(self) -> None:
         """End the capture in good order; may be called from a signal handler."""
@@ -164,13 +175,15 @@ class Capture:
         else:
             events = select_events(view.table, view.info.offered, plan.only, plan.without)
             config = replace(plan.config, events=events)
-        self._config = replace(config, max_ticks=self._max_ticks(config, view.info))
+        self._hz = view.info.clock_hz
+        self._planned_ticks = config.max_ticks
+        self._config = replace(config, max_ticks=self._max_ticks())
         return view.info
 
-    def _max_ticks(self, config: RunConfig, info: TargetInfo) -> int:
+    def _max_ticks(self) -> int:
         """The time limit on the target's clock, so that a run is as long as was asked, free of the host's delays."""
-        ticks = round(self._plan.limits.seconds * info.clock_hz)
-        planned = config.max_ticks
+        ticks = max(round((self._plan.limits.seconds - self._spent) * self._hz), 0)
+        planned = self._planned_ticks
         return min(ticks, planned) if ticks and planned else ticks or planned
 
     def _scenario(self) -> None:
@@ -185,7 +198,7 @@ class Capture:
             reply = self._client.call(Start(self._config))
         if reply.result != Result.OK or not isinstance(reply.body, Started):
             raise TargetError(f"{self._client.name}: start refused: {reply.text or reply.result.name.lower()}")
-        self._started = reply.body
+        self._started, self._accounted = reply.body, False
         self._begun = self._begun or time.monotonic()
 
     # ------------------------------------------------------------ while it runs
@@ -196,10 +209,19 @@ class Capture:
             self._tell_notes()
             self._show()
             self._recover()
+            if self._went_down():
+                self._await_return()
+
+    def _went_down(self) -> bool:
+        """The target told the end of the run because it goes down, as before a reset."""
+        end = self._link.end
+        return end is not None and end.reason == StopReason.SHUTDOWN and self._link.run == end.run
 
     def _is_over(self) -> bool:
-        limits = self._plan.limits
-        if self._stop or self._client.output_error is not None or self._link.end is not None:
+        limits, end = self._plan.limits, self._link.end
+        if self._stop or self._gone or self._client.output_error is not None:
+            return True
+        if end is not None and end.reason != StopReason.SHUTDOWN:
             return True
         if self._ended_by_itself():
             return True
@@ -223,8 +245,50 @@ class Capture:
         return beat.run != started.run or beat.time >= started.time + self._config.max_ticks
 
     def _ended_by_itself(self) -> bool:
-        beat = self._link.heartbeat
-        return bool(beat and self._link.run and beat.run == self._link.run and not beat.running)
+        """The run is over, and its end, which says why, has not come."""
+        beat, link = self._link.heartbeat, self._link
+        if not (beat and link.run and beat.run == link.run and not beat.running and link.end is None):
+            self._quiet_since = 0.0
+            return False
+        self._quiet_since = self._quiet_since or time.monotonic()
+        return time.monotonic() - self._quiet_since > _END_WAIT_S
+
+    def _await_return(self) -> None:
+        """Fetch what a target that goes down still has, then look for its next boot."""
+        link, client, reboots = self._link, self._client, self._link.reboots
+        self._drain()
+        self._tell("the target ended the run: shutdown; waiting for its return")
+        begin, refused = time.monotonic(), client.receiver.refused
+        longest = min(_RETURN_S, self._seconds_left()) if self._plan.limits.seconds else _RETURN_S
+        while link.reboots == reboots and not self._stop and client.output_error is None:
+            waited = time.monotonic() - begin
+            nobody = client.receiver.refused > refused and waited > self._plan.refused_seconds
+            if nobody or waited > longest or not self._is_there():
+                self._tell(f"the target has not come back for {waited:.1f} s")
+                self._gone = True
+                return
+            if link.control is not Control.ASKING:
+                link.connect(time.monotonic_ns(), patient=True)
+
+    def _is_there(self) -> bool:
+        """Go on; false when it is certain that the target will not come back."""
+        try:
+            self._client.pump()
+        except TargetError:
+            return False
+        return True
+
+    def _seconds_left(self) -> float:
+        """Of the time asked for, on the target's clock, when the run that was followed has ended."""
+        return self._plan.limits.seconds - self._spent - self._run_seconds()
+
+    def _run_seconds(self) -> float:
+        """Length of the run that was followed, as far as the target told."""
+        link, started = self._link, self._started
+        if started is None or not self._hz:
+            return 0.0
+        ends = [state.cut_time for state in link.states.values()] if link.end is None else [link.end.time]
+        return max(max(ends, default=started.time) - started.time, 0) / self._hz
 
     def _events(self) -> int:
         return self._events_before + self._link.delivered
@@ -248,11 +312,20 @@ class Capture:
         self._restarts += 1
         if self._restarts > _RESTARTS:
             raise TargetError(f"{self._client.name}: the target was restarted more than {_RESTARTS} times")
+        self._spent += self._run_seconds() + self._link.silent_ns / 1e9
+        self._started = None
         self._account()
+        if self._plan.limits.seconds and self._spent >= self._plan.limits.seconds:
+            self._gone = True
+            return
+        self._config = replace(self._config, max_ticks=self._max_ticks())
+        reboots = self._link.reboots
         try:
             self._start()
         except TargetError as error:
             self._tell(str(error))
+            if self._link.reboots == reboots:
+                self.summary.failure, self._gone = str(error), True
 
     def _tell_notes(self) -> None:
         notes, self._link.notes = self._link.notes, []
@@ -287,7 +360,7 @@ class Capture:
     def _tell_reason(self) -> None:
         """Why the run ended, when it was not we who ended it."""
         end = self._link.end
-        if end is not None and end.reason not in (StopReason.HOST, StopReason.AUTOSTOP):
+        if end is not None and end.reason not in (StopReason.HOST, StopReason.AUTOSTOP, StopReason.SHUTDOWN):
             reason = next((r.name.lower() for r in StopReason if r == end.reason), str(end.reason))
             self._tell(f"the target ended the run: {reason}")
 
@@ -319,12 +392,14 @@ class Capture:
                 return
 
     def _account(self) -> None:
-        """Add the figures of the run that ended."""
+        """Add the figures of the run that ended, once."""
+        if self._accounted:
+            return
+        self._accounted = True
         self.summary.corrupt = self._client.corrupt
         self.summary.add_run(self._link, stored=self._client.output_error is None)
         self._events_before += self._link.delivered
-        self._link.delivered = self._link.blocks = self._link.duplicates = 0
-        self._link.states.clear()
+        self._link.follow(0, one_way=False)
 
     def _close(self) -> None:
         """Say goodbye and close the session, however far it came."""

@@ -9,11 +9,13 @@ from typing import Final
 from vxmon.wire.control import encode_command
 from vxmon.wire.types import Command, Reply, Request
 
-__all__ = ["BACK_OFF_MS", "Pending", "Requester"]
+__all__ = ["BACK_OFF_MS", "PATIENT_MS", "Pending", "Requester"]
 
 _MS: Final = 1_000_000
 # A command is repeated after each of these times; after the last one more of its length, it is given up.
 BACK_OFF_MS: Final = (200, 400, 800, 1600)
+# A target that is starting up is greeted this often.
+PATIENT_MS: Final = (250,) * 12
 _MAX_REQUEST: Final = 0xFFFFFFFF
 
 
@@ -27,6 +29,7 @@ class Pending:
     tries: int = 0
     reply: Reply | None = None
     failure: str = ""
+    waits: tuple[int, ...] = BACK_OFF_MS
 
     @property
     def done(self) -> bool:
@@ -45,15 +48,15 @@ class Requester:
         self._queue: list[Pending] = []
         self.repeated = 0
 
-    def submit(self, body: Request, now: int) -> Pending:
-        """Send a request as soon as those before it are answered.
+    def submit(self, body: Request, now: int, waits: tuple[int, ...] = BACK_OFF_MS) -> Pending:
+        """Send a request as soon as those before it are answered; ``waits`` in ms before each repetition.
 
         Raises:
             WireError: a value in it is outside its limits.
 
         """
         command = Command(self._next, body)
-        pending = Pending(command, encode_command(command), now)
+        pending = Pending(command, encode_command(command), now, waits=waits)
         self._next = self._next + 1 if self._next < _MAX_REQUEST else 1
         self._queue.append(pending)
         return pending
@@ -74,13 +77,13 @@ class Requester:
             pending = self._queue[0]
             if now < pending.due:
                 return []
-            if pending.tries > len(BACK_OFF_MS):
+            if pending.tries > len(pending.waits):
                 pending.failure = f"no answer to {pending.tries} requests"
                 self._queue.pop(0)
                 if self._queue:
                     self._queue[0].due = now
                 continue
-            wait = BACK_OFF_MS[min(pending.tries, len(BACK_OFF_MS) - 1)]
+            wait = pending.waits[min(pending.tries, len(pending.waits) - 1)]
             self.repeated += pending.tries > 0
             pending.tries += 1
             pending.due = now + wait * _MS

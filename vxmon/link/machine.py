@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from vxmon.errors import WireError
 from vxmon.link.acks import StreamTracker
-from vxmon.link.commands import Pending, Requester
+from vxmon.link.commands import BACK_OFF_MS, PATIENT_MS, Pending, Requester
 from vxmon.wire.control import decode_reply
 from vxmon.wire.datagram import decode_datagram, encode_datagram
 from vxmon.wire.reassembly import Reassembler
@@ -71,8 +71,9 @@ class HostLink:
     """One host, one target.
 
     ``boot`` is the target's boot id, 0 before it is heard. ``run`` is the run whose blocks are acknowledged, 0: none.
-    ``delivered`` counts its records in distinct valid blocks, ``duplicates`` blocks that came again. ``notes`` are
-    sentences for the user, oldest first; the caller takes them out.
+    ``delivered`` counts its records in distinct valid blocks, ``duplicates`` blocks that came again. ``silent_ns``
+    is the silence before the last reboot. ``notes`` are sentences for the user, oldest first; the caller takes them
+    out.
     """
 
     def __init__(self, first_request: int, now: int) -> None:
@@ -92,6 +93,7 @@ class HostLink:
         self.blocks = 0
         self.duplicates = 0
         self.reboots = 0
+        self.silent_ns = 0
         self.lost = False
         self.notes: list[str] = []
         self.refused: Counter[str] = Counter()
@@ -99,6 +101,7 @@ class HostLink:
         self.states: dict[int, StreamState] = {}
         self._requests = Requester(first_request)
         self._hello: Pending | None = None
+        self._patient = False
         self._reassembler = Reassembler()
         self._sequences: Counter[int] = Counter()
         self._old_boots: set[int] = set()
@@ -110,10 +113,11 @@ class HostLink:
 
     # ------------------------------------------------------------ what the caller wants
 
-    def connect(self, now: int) -> None:
-        """Ask for control; ``control`` tells the outcome."""
+    def connect(self, now: int, *, patient: bool = False) -> None:
+        """Ask for control; ``control`` tells the outcome. ``patient``: of a target that is starting up."""
         self.control = Control.ASKING
-        self._hello = self._requests.submit(Hello(0), now)
+        self._patient = patient
+        self._hello = self._requests.submit(Hello(0), now, PATIENT_MS if patient else BACK_OFF_MS)
 
     def request(self, body: Request, now: int) -> Pending:
         """Send a command; watch what is returned."""
@@ -188,6 +192,7 @@ class HostLink:
             self._old_boots.clear()
         self._old_boots.add(self.boot)
         self.reboots += 1
+        self.silent_ns = now - self._heard
         self.run = 0
         self.info = self.heartbeat = None
         self.partitions.clear()
@@ -244,7 +249,8 @@ class HostLink:
 
     def _take_welcome(self, reply: Reply, now: int) -> None:
         if reply.result == Result.COOKIE and isinstance(reply.body, int):
-            self._hello = self._requests.submit(Hello(reply.body), now)
+            waits = PATIENT_MS if self._patient else BACK_OFF_MS
+            self._hello = self._requests.submit(Hello(reply.body), now, waits)
             return
         self._hello = None
         self.control = Control.HELD if reply.result == Result.OK else Control.BUSY
