@@ -14,7 +14,17 @@ from vxmon.trace.state import NOBODY, UNKNOWN, Segments
 from vxmon.trace.state_frames import FrameRows, FrameTrack, Occurrences
 from vxmon.wire.types import Schedule
 
-__all__ = ["PARTS", "People", "Unknown", "WindowPlace", "WindowTable", "Windows", "split_segments", "window_places"]
+__all__ = [
+    "PARTS",
+    "People",
+    "Unknown",
+    "WindowPlace",
+    "WindowTable",
+    "Windows",
+    "split_segments",
+    "unknown_part",
+    "window_places",
+]
 
 # Where the time of an occurrence went; they add up to its duration when all of it was recorded.
 # "unseen" is time of the window's own partition of which the task is not known, "unknown" all else that is not known.
@@ -98,6 +108,12 @@ class WindowTable:
 
     def __len__(self) -> int:
         return len(self.occurrences)
+
+
+def unknown_part(parts: Ints) -> Ints:
+    """How much of each row of PARTS is not known; any other part may be longer by as much."""
+    unknown: Ints = parts[:, _UNKNOWN] + parts[:, _UNSEEN]
+    return unknown
 
 
 @dataclass(slots=True)

@@ -10,20 +10,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vxmon.trace.state import NOBODY, UNKNOWN, Segments
+from vxmon.trace.state_events import LossRows
 
-__all__ = ["Clock", "Instants", "LossRows"]
+__all__ = ["Clock", "Instants"]
 
 _NAMES: Final = ("time", "ran", "unknown", "losses", "lost", "losses_before", "lost_before")
 
 Ints = NDArray[np.int64]
-
-
-@dataclass(slots=True)
-class LossRows:
-    """Losses that ended in a chunk: when, and how many records."""
-
-    time: Ints
-    records: Ints
 
 
 @dataclass(slots=True)

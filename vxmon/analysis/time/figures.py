@@ -21,7 +21,7 @@ from vxmon.analysis.time.result import (
 )
 from vxmon.analysis.time.windows import PlaceBook
 from vxmon.trace.state import NOBODY, UNKNOWN
-from vxmon.trace.state_windows import PARTS, WindowPlace
+from vxmon.trace.state_windows import PARTS, WindowPlace, unknown_part
 from vxmon.wire.events import EventId
 
 if TYPE_CHECKING:
@@ -51,8 +51,8 @@ def boot_figures(books: BootBooks) -> BootTime:
         tasks=list(_tasks(books)),
         partition_names=boot.names.named("partition"),
         task_names=boot.names.named("task"),
-        schedule_source=books.schedule_source,
-        notes=[*books.notes, *_notes(books)],
+        schedule_source=books.scene.schedule_source,
+        notes=[*books.scene.notes, *_notes(books)],
         frames=_frames(books) if books.request.per_frame else None,
     )
 
@@ -93,14 +93,14 @@ def _window(
     idle_known = books.people.has_idle(partition)
 
     def spread(name: str, *events: EventId) -> Spread:
-        if not books.recorded(_FRAME, *events) or (name in _OF_IDLE and not idle_known):
+        if not books.scene.recorded(_FRAME, *events) or (name in _OF_IDLE and not idle_known):
             return Spread.none()
         return spread_of(
             book.values[name], high_is_bad=not name.startswith("margin"), histogram=books.request.histogram
         )
 
     margin = book.values["margin"]
-    framed = books.recorded(_FRAME)
+    framed = books.scene.recorded(_FRAME)
     never = Figure(book.never_started, book.never_started, book.never_started + book.maybe_never, margin.n)
     return WindowTime(
         partition=partition,
@@ -119,9 +119,9 @@ def _window(
         records=spread("records"),
         start_delay=spread("delay", EventId.WINDOW),
         overrun=spread_of(overrun, histogram=books.request.histogram)
-        if books.recorded(_FRAME, _PARTITION)
+        if books.scene.recorded(_FRAME, _PARTITION)
         else Spread.none(),
-        never_started=never if books.recorded(_FRAME, _PARTITION) else Figure.none(),
+        never_started=never if books.scene.recorded(_FRAME, _PARTITION) else Figure.none(),
         not_normal=book.not_normal,
         parts_total=book.parts_total,
         budget_total=book.budget_total,
@@ -161,12 +161,12 @@ def _partitions(books: BootBooks, windows: dict[int, WindowTime]) -> Iterator[Pa
 
 
 def _sum(books: BootBooks, known: int, maybe: int, n: int, event: EventId) -> Figure:
-    return Figure(known, known, known + maybe, n) if books.recorded(event) else Figure.none()
+    return Figure(known, known, known + maybe, n) if books.scene.recorded(event) else Figure.none()
 
 
 def _count(books: BootBooks, seen: int, *events: EventId) -> Figure:
     """A count of events; each lost record may have been one."""
-    return Figure(seen, seen, seen + books.tasks.clock.lost, seen) if books.recorded(*events) else Figure.none()
+    return Figure(seen, seen, seen + books.tasks.clock.lost, seen) if books.scene.recorded(*events) else Figure.none()
 
 
 def _tasks(books: BootBooks) -> Iterator[TaskTime]:
@@ -183,10 +183,10 @@ def _task(books: BootBooks, task: int) -> TaskTime:
     idle = bool(books.people.idle[task])
     known = books.tasks.clock.ran(task)
     switches = int(books.tasks.dispatches[task])
-    activated = books.recorded(EventId.RELEASE, EventId.COMPLETE)
+    activated = books.scene.recorded(EventId.RELEASE, EventId.COMPLETE)
 
     def spread(values: Range, *events: EventId) -> Spread:
-        recorded = activated and books.recorded(*events)
+        recorded = activated and books.scene.recorded(*events)
         return spread_of(values, histogram=books.request.histogram) if recorded else Spread.none()
 
     doubt = book.doubtful + book.response.extra
@@ -217,12 +217,12 @@ def _notes(books: BootBooks) -> Iterator[str]:
     if not books.boot.clock_hz:
         yield "the session does not tell the clock's rate: no times"
     needed = (_FRAME, EventId.WINDOW, _PARTITION, _TASK, EventId.RELEASE, EventId.COMPLETE)
-    missing = [event.name for event in needed if not books.recorded(event)]
+    missing = [event.name for event in needed if not books.scene.recorded(event)]
     if missing:
         yield f"not recorded: {', '.join(missing)}; figures that need them are empty"
-    if not books.schedules:
+    if not books.scene.schedules:
         yield "the session holds no schedule and no module configuration was given: no window figures"
-    scheduled = {window.partition for schedule in books.schedules.values() for window in schedule.windows}
+    scheduled = {window.partition for schedule in books.scene.schedules.values() for window in schedule.windows}
     for partition in sorted(p for p in scheduled if not books.people.has_idle(p)):
         name = books.boot.names.named("partition").get(partition, f"partition {partition}")
         yield f"{name}: no idle process is known, so its margin is not; name its background processes"
@@ -247,7 +247,7 @@ def _deadline_notes(books: BootBooks) -> Iterator[str]:
     for task in sorted(books.tasks.books):
         book = books.tasks.books[task]
         told = books.tasks.hm_misses.get(task, 0)
-        if books.recorded(EventId.HM_EVENT, EventId.RELEASE, EventId.COMPLETE) and told != book.misses:
+        if books.scene.recorded(EventId.HM_EVENT, EventId.RELEASE, EventId.COMPLETE) and told != book.misses:
             name = books.boot.names.named("task").get(task, f"task {task}")
             yield f"{name}: {book.misses} deadlines missed by the records, {told} by the health monitor"
 
@@ -258,7 +258,7 @@ def _frames(books: BootBooks) -> FrameRows:
         for rows in some.frames:
             count = len(rows.place)
             place = np.array([(p.schedule, p.window, p.partition) for p in some.places], np.int64)[rows.place]
-            unknown = rows.parts[:, PARTS.index("unknown")] + rows.parts[:, PARTS.index("unseen")]
+            unknown = unknown_part(rows.parts)
             margin = rows.parts[:, PARTS.index("margin")]
             row = {
                 "stream": np.full(count, stream, np.int64), "frame": rows.frame, "schedule": place[:, 0],

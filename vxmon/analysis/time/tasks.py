@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 
 from vxmon.analysis.figures import Figure, Range
 from vxmon.analysis.time.clock import Clock, Instants
-from vxmon.analysis.time.events import Activations, TaskEvents
 from vxmon.trace.state import NOBODY, UNKNOWN, Segments
+from vxmon.trace.state_events import Activations, TaskEvents
 from vxmon.trace.state_windows import People
 
 __all__ = ["TaskBook", "TaskBooks"]

@@ -11,11 +11,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vxmon.analysis.figures import Range
-from vxmon.analysis.time.modes import BRIDGE, DOUBTFUL, NORMAL, NOT_NORMAL, WAITING, Modes, Verdicts
 from vxmon.trace.batches import present
 from vxmon.trace.state import Segments
 from vxmon.trace.state_frames import FrameRows
-from vxmon.trace.state_windows import PARTS, People, WindowPlace, Windows, WindowTable
+from vxmon.trace.state_modes import BRIDGE, DOUBTFUL, NORMAL, NOT_NORMAL, WAITING, Modes, Verdicts
+from vxmon.trace.state_windows import PARTS, People, WindowPlace, Windows, WindowTable, unknown_part
 from vxmon.wire.types import Schedule
 
 __all__ = ["QUANTITIES", "PlaceBook", "WindowBooks"]
@@ -25,7 +25,6 @@ QUANTITIES: Final = (
     "margin", "margin_net", "used", "late", "tasks", "kernel", "other", "interrupts", "records", "delay",
 )  # fmt: skip
 _UNKNOWN: Final = PARTS.index("unknown")
-_UNSEEN: Final = PARTS.index("unseen")
 _MOST_WAITING: Final = 1 << 20
 _MOST_FRAMES: Final = 1 << 22
 
@@ -46,7 +45,7 @@ class PlaceBook:
 
     def add(self, rows: _Rows) -> None:
         """Take occurrences; where something is unknown, each part lies between two bounds."""
-        unknown = rows.parts[:, _UNKNOWN] + rows.parts[:, _UNSEEN]
+        unknown = unknown_part(rows.parts)
         budget = rows.end - rows.start
         self.budget_total += int(budget.sum())
         self.parts_total += int(rows.parts.sum())

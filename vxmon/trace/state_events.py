@@ -10,7 +10,6 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from vxmon.analysis.time.clock import LossRows
 from vxmon.trace.batches import present
 from vxmon.trace.columns import Columns
 from vxmon.trace.fields import FieldReader
@@ -18,12 +17,20 @@ from vxmon.trace.names import LOSS_ID
 from vxmon.trace.state_frames import FrameRows
 from vxmon.wire.events import DeadlineKind, EventId, HmCode, Reason, TaskState
 
-__all__ = ["Activations", "TaskEvents", "frame_rows", "hm_misses", "loss_rows", "task_events"]
+__all__ = ["Activations", "LossRows", "TaskEvents", "frame_rows", "hm_misses", "loss_rows", "mode_rows", "task_events"]
 
 # A deadline from here on is none; ARINC 653's INFINITE_TIME_VALUE is -1 and comes as a very large number.
 _NO_DEADLINE: Final = 1 << 62
 
 Ints = NDArray[np.int64]
+
+
+@dataclass(slots=True)
+class LossRows:
+    """Losses that ended in a chunk: when, and how many records."""
+
+    time: Ints
+    records: Ints
 
 
 @dataclass(slots=True)
@@ -148,6 +155,14 @@ def frame_rows(columns: Columns, reader: FieldReader, stream: int) -> FrameRows:
     frame = reader.values(columns, EventId.MAJOR_FRAME, "frame", which)
     sane = start < _NO_DEADLINE
     return FrameRows(start[sane], frame[sane], columns.arg[which][sane].astype(np.int64))
+
+
+def mode_rows(columns: Columns, reader: FieldReader) -> tuple[Ints, Ints, Ints, Ints]:
+    """The changes of mode of a chunk: time, partition, mode and the mode before."""
+    which = reader.having(columns, EventId.PARTITION_MODE, ("mode", "previous"))
+    mode = reader.values(columns, EventId.PARTITION_MODE, "mode", which)
+    previous = reader.values(columns, EventId.PARTITION_MODE, "previous", which)
+    return columns.time[which], columns.arg[which].astype(np.int64), mode, previous
 
 
 def hm_misses(columns: Columns, reader: FieldReader, kept: NDArray[np.bool_]) -> dict[int, int]:
