@@ -16,7 +16,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.commands import events, finish, info, kill_started, start_vxmon, vxmon
+from tests.support.commands import events, finish, free_port, info, kill_started, start_vxmon, vxmon
 from tests.support.tree import ROOT
 
 # From target_c/partitions/module.xml: 15 windows of a frame of 20 ms, of which one follows another of its partition.
@@ -253,7 +253,7 @@ def test_a_tcpdump_begun_later_shows_the_same_lines_with_names(tmp_path: Path, m
 
 
 def test_the_target_runs_in_the_foreground(mark: str) -> None:
-    done = vxmon("target", "run", "--run", "50f", "--port", "16530", "--parameter", mark)
+    done = vxmon("target", "run", "--run", "50f", "--port", str(free_port()), "--parameter", mark)
     assert done.status == 0, done.err
     assert b"end of run, pass" in done.out
     assert not processes(mark)
@@ -261,8 +261,9 @@ def test_the_target_runs_in_the_foreground(mark: str) -> None:
 
 def test_captures_from_a_target_in_the_foreground(tmp_path: Path, mark: str) -> None:
     path = tmp_path / "s.pcapng"
-    target = start_vxmon("target", "run", "--port", "16531", "--scenario", "chatter", "--parameter", mark)
-    done = vxmon("capture", "127.0.0.1:16531", "-d", "1", "-o", str(path))
+    port = free_port()
+    target = start_vxmon("target", "run", "--port", str(port), "--scenario", "chatter", "--parameter", mark)
+    done = vxmon("capture", f"127.0.0.1:{port}", "-d", "1", "-o", str(path))
     assert done.status == 0, done.err
     counts = info(path)["events"]
     assert counts["USER_POINT"] + counts["USER"] > 10_000, counts
@@ -274,6 +275,6 @@ def test_captures_from_a_target_in_the_foreground(tmp_path: Path, mark: str) -> 
 
 
 def test_a_target_that_panics_fails() -> None:
-    done = vxmon("target", "run", "--run", "nonsense", "--port", "16532")
+    done = vxmon("target", "run", "--run", "nonsense", "--port", str(free_port()))
     assert done.status == 3
     assert b"run=nonsense" in done.out

@@ -7,6 +7,7 @@ import json
 import os
 import re
 import signal
+import socket
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -26,6 +27,7 @@ __all__ = [
     "Posix",
     "events",
     "finish",
+    "free_port",
     "info",
     "kill_started",
     "posix_target",
@@ -52,6 +54,13 @@ class Done:
         found = re.search(rf"{name} (\d[\d,]*)", self.err) or re.search(rf"(\d[\d,]*) {name}", self.err)
         assert found, self.err
         return int(found[1].replace(",", ""))
+
+
+def free_port() -> int:
+    """A UDP port of 127.0.0.1 that nothing listens on now."""
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as sock:
+        sock.bind(("127.0.0.1", 0))
+        return int(sock.getsockname()[1])
 
 
 def start_vxmon(*arguments: str, **how: Any) -> subprocess.Popen[bytes]:
