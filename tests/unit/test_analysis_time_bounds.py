@@ -15,7 +15,7 @@ import pytest
 from tests.support.scheduling import random_session
 from vxmon.analysis.figures import NOT_RECORDED, Figure
 from vxmon.analysis.time.analyze import analyze_time
-from vxmon.report.analyze_time import Filter, time_figures
+from vxmon.analysis.time.named import named_figures
 from vxmon.trace import StoredTrace, open_trace
 
 SESSIONS = 500
@@ -25,7 +25,7 @@ GROUP = 25
 def figures(path: str) -> dict[str, Figure]:
     with open_trace([path]) as trace:
         assert isinstance(trace, StoredTrace)
-        return {name: figure for _, name, _, figure, _ in time_figures(analyze_time(trace), Filter())}
+        return {named.name: named.figure for named in named_figures(analyze_time(trace))}
 
 
 def holds(figure: Figure, truth: Figure) -> bool:

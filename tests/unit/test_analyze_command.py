@@ -122,7 +122,7 @@ def test_csv_has_a_figure_a_row(session: str) -> None:
         "hi": "290000", "n": "2", "status": "measured",
     }  # fmt: skip
     assert named["task.NAV.nav_filter.deadline_misses"]["value"] == "1"
-    assert named["window.0.0.0.overrun.max"]["value"] == "5000"
+    assert named["window.NAV.0.0.overrun.max"]["value"] == "5000"
 
 
 def test_each_occurrence_with_per_frame(session: str) -> None:

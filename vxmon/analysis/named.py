@@ -23,11 +23,15 @@ class NamedFigure:
     """One figure of one analysis.
 
     Attributes:
-        name: ``partition.NAV.margin.min``; no two figures of one session share it.
+        name: ``partition.NAV.margin.min``; no two figures of one boot share it. Where things share a name, all but the
+            first have their number behind it: ``task.NAV.worker#12.execution.max``.
         figure: value and range in ``unit``; not recorded when the session cannot tell.
         whole: what 100 % of it are, in ``unit``, so that a limit may be a share; None where shares make no sense.
         where: where the worst case is, in words: window, frame and time; empty when there is no such place.
         high_is_bad: whether limits are as a rule upper ones; this chooses the side of the slack in a new limits file.
+        boot: number of the boot in the session; None for what concerns all of it.
+        parts: where this figure stands for several things of which each has a whole of its own, their figures. A limit
+            that is a share is for each of them.
 
     """
 
@@ -37,3 +41,5 @@ class NamedFigure:
     whole: int | None = None
     where: str = ""
     high_is_bad: bool = True
+    boot: int | None = None
+    parts: tuple[NamedFigure, ...] = ()

@@ -11,17 +11,28 @@ from typing import Final, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from vxmon.analysis.figures import Statistic
+from vxmon.analysis.figures import Figure, Statistic
+from vxmon.analysis.named import NamedFigure
 from vxmon.trace.columns import Columns
 from vxmon.trace.facts import CAUSES, Boot, Facts, Stream
 from vxmon.trace.fields import FieldReader
 from vxmon.trace.names import LOSS_ID
+from vxmon.trace.ticks import ticks_to_ns
 from vxmon.trace.trace import StoredTrace
 from vxmon.wire.events import TABLES, EventId, OnOff
 from vxmon.wire.types import EventTable
 from vxmon.words import counted
 
-__all__ = ["Finding", "LossInterval", "Quality", "RunEdges", "StreamQuality", "analyze_quality", "headline"]
+__all__ = [
+    "Finding",
+    "LossInterval",
+    "Quality",
+    "RunEdges",
+    "StreamQuality",
+    "analyze_quality",
+    "headline",
+    "named_figures",
+]
 
 # A sample later than this many periods of its partition has missed at least one.
 _LATE_SAMPLE: Final = 2
@@ -151,6 +162,50 @@ def analyze_quality(trace: StoredTrace) -> Quality:
         _findings(facts, quality, samples), key=lambda f: ("error", "warning", "note").index(f.severity)
     )
     return quality
+
+
+def named_figures(result: Quality, facts: Facts) -> Iterator[NamedFigure]:
+    """Counts of what weakens the evidence, of the whole session; ``quality.lost`` of all its records."""
+    recorded = sum(s.recorded - s.before_attach for s in facts.streams)
+    open_end = bool(facts.open_runs)
+    # What came after the last word of a target that never said its end is not known.
+    lost = Figure(facts.lost, facts.lost, None if open_end else facts.lost, recorded)
+    largest = max(result.losses, key=lambda loss: loss.records, default=None)
+    where = "" if largest is None else _loss_place(largest, result.clocks.get(largest.boot, 0))
+    yield NamedFigure("quality.lost", lost, "count", recorded or None, where)
+    for cause in CAUSES:
+        of_cause = sum(s.lost[cause] for s in facts.streams)
+        hi = None if open_end and cause == "pending" else of_cause
+        yield NamedFigure(f"quality.lost.{cause}", Figure(of_cause, of_cause, hi, recorded), "count", recorded or None)
+    for name, count in _counts(result, facts).items():
+        yield NamedFigure(f"quality.{name}", Figure.exact(count), "bytes" if name.endswith("_bytes") else "count")
+
+
+def _loss_place(loss: LossInterval, hz: int) -> str:
+    """Where a loss is, in words; times are of the target's clock."""
+    if loss.start is None or not hz:
+        return f"{counted(loss.records, 'record')} on CPU {loss.stream}"
+    ns = ticks_to_ns(loss.start, hz)
+    return f"{counted(loss.records, 'record')} on CPU {loss.stream} after {ns // 10**9}.{ns % 10**9:09d} s"
+
+
+def _counts(result: Quality, facts: Facts) -> dict[str, int]:
+    findings = [finding.severity for finding in result.findings]
+    return {
+        "before_attach": sum(s.before_attach for s in facts.streams),
+        "places": len(result.losses),
+        "open_runs": len(facts.open_runs),
+        "unknown_events": sum(result.unknown_events.values()),
+        "corrupt_blocks": facts.counters.corrupt_blocks,
+        "truncated_datagrams": facts.counters.truncated,
+        "newer_datagrams": facts.counters.newer,
+        "unusable_bytes": facts.cut_bytes,
+        "socket_drops": facts.counters.socket_drops,
+        "late_blocks": sum(s.late_blocks for s in result.streams),
+        "steps_back": sum(s.steps_back for s in result.streams),
+        "errors": findings.count("error"),
+        "warnings": findings.count("warning"),
+    }
 
 
 def _stream(key: tuple[int, int, int], stream: Stream, late: int, back: int) -> StreamQuality:

@@ -4,12 +4,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from typing import Any, Final
 
 import numpy as np
 
 from vxmon.analysis.figures import Extreme, Figure
 from vxmon.analysis.quality import headline
+from vxmon.analysis.time.named import named_figures, partition_name, task_name, worst_text
 from vxmon.analysis.time.result import BootTime, PartitionTime, Spread, TaskTime, TimeResult, WindowTime
 from vxmon.report.blocks import Bar, Bars, Block, Table, Text
 from vxmon.report.figures import NOTHING, envelope, figure_json, figure_row, micros, plain
@@ -21,10 +23,7 @@ __all__ = [
     "SCHEMA",
     "VERSION",
     "Filter",
-    "partition_name",
-    "task_name",
     "time_blocks",
-    "time_figures",
     "time_json",
     "time_rows",
 ]
@@ -71,6 +70,18 @@ class Filter:
             return False
         return self.partition(boot, task.partition)
 
+    def of(self, result: TimeResult) -> TimeResult:
+        """The result with only what is shown."""
+        return replace(result, boots=[self._boot(boot) for boot in result.boots])
+
+    def _boot(self, boot: BootTime) -> BootTime:
+        return replace(
+            boot,
+            partitions=[p for p in boot.partitions if self.partition(boot, p.index)],
+            windows=[w for w in boot.windows if self.partition(boot, w.partition)],
+            tasks=[t for t in boot.tasks if self.task(boot, t)],
+        )
+
     def unknown(self, result: TimeResult) -> list[str]:
         """What was asked for and is in no boot of the session."""
         known = {str(p.index) for boot in result.boots for p in boot.partitions}
@@ -79,18 +90,6 @@ class Filter:
         tasks |= {task_name(boot, t.index) for boot in result.boots for t in boot.tasks}
         missing = [f"partition {name}" for name in sorted(self._partitions - known)]
         return missing + [f"task {name}" for name in sorted((self._tasks | self._others) - tasks)]
-
-
-def partition_name(boot: BootTime, index: int | None) -> str:
-    """The name of a partition, or its number."""
-    if index is None:
-        return "?"
-    return boot.partition_names.get(index) or ("module OS" if index == 0 else f"partition {index}")
-
-
-def task_name(boot: BootTime, index: int) -> str:
-    """The name of a task, or its number."""
-    return boot.task_names.get(index) or f"task {index}"
 
 
 # ---------------------------------------------------------------- JSON
@@ -214,67 +213,15 @@ def _frames_json(boot: BootTime, chosen: Filter) -> list[Json]:
 # ---------------------------------------------------------------- CSV
 
 
-def time_figures(result: TimeResult, chosen: Filter) -> Iterator[tuple[int, str, str, Figure, int | None]]:
-    """(boot, name, unit, figure, clock) of every figure; names are those that rules of ``vxmon check`` use."""
-    for boot in result.boots:
-        for partition in boot.partitions:
-            if chosen.partition(boot, partition.index):
-                yield from _partition_figures(boot, partition)
-        for window in boot.windows:
-            if window.place is not None and chosen.partition(boot, window.partition):
-                prefix = f"window.{window.stream}.{window.place.schedule}.{window.place.window}"
-                yield from _window_figures(boot, window, prefix)
-        for task in boot.tasks:
-            if chosen.task(boot, task):
-                yield from _task_figures(boot, task)
-
-
-def _partition_figures(boot: BootTime, partition: PartitionTime) -> Iterator[tuple[int, str, str, Figure, int | None]]:
-    prefix, hz = f"partition.{partition_name(boot, partition.index)}", boot.clock_hz
-    for name, figure in (("time", partition.total), ("tasks_time", partition.tasks), ("idle_time", partition.idle)):
-        yield boot.number, f"{prefix}.{name}", "ns", figure, hz
-    yield boot.number, f"{prefix}.switches", "", partition.switches, None
-    if partition.windows is not None:
-        yield from _window_figures(boot, partition.windows, prefix)
-
-
-def _window_figures(
-    boot: BootTime, window: WindowTime, prefix: str
-) -> Iterator[tuple[int, str, str, Figure, int | None]]:
-    for name in _PARTS:
-        yield from _spread_figures(boot, f"{prefix}.{name}", getattr(window, name), boot.clock_hz)
-    yield from _spread_figures(boot, f"{prefix}.records", window.records, None)
-    yield boot.number, f"{prefix}.occurrences", "", window.occurrences, None
-    yield boot.number, f"{prefix}.never_started", "", window.never_started, None
-
-
-def _task_figures(boot: BootTime, task: TaskTime) -> Iterator[tuple[int, str, str, Figure, int | None]]:
-    prefix, hz = f"task.{partition_name(boot, task.partition)}.{task_name(boot, task.index)}", boot.clock_hz
-    yield boot.number, f"{prefix}.time", "ns", task.total, hz
-    counts = (
-        "dispatches", "preemptions", "activations", "completed", "deadline_misses", "kernel_misses", "hm_misses",
-    )  # fmt: skip
-    for name in counts:
-        yield boot.number, f"{prefix}.{name}", "", getattr(task, name), None
-    yield from _spread_figures(boot, f"{prefix}.execution", task.execution, hz)
-    yield from _spread_figures(boot, f"{prefix}.response", task.response, hz)
-
-
-def _spread_figures(
-    boot: BootTime, prefix: str, spread: Spread, hz: int | None
-) -> Iterator[tuple[int, str, str, Figure, int | None]]:
-    for name in _STATISTICS:
-        yield boot.number, f"{prefix}.{_KEYS[name]}", "" if hz is None else "ns", getattr(spread, name), hz
-
-
 def time_rows(result: TimeResult, chosen: Filter) -> Iterator[tuple[str, ...]]:
     """CSV: one figure a row; with --per-frame one occurrence a row instead."""
     if any(boot.frames is not None for boot in result.boots):
         yield from _frame_rows(result, chosen)
         return
     yield "boot", "figure", "unit", "value", "lo", "hi", "n", "status"
-    for boot, name, unit, figure, hz in time_figures(result, chosen):
-        yield str(boot), name, unit, *figure_row(figure, hz)
+    for named in named_figures(chosen.of(result)):
+        unit = "" if named.unit == "count" else named.unit
+        yield str(named.boot), named.name, unit, *figure_row(named.figure)
 
 
 def _frame_rows(result: TimeResult, chosen: Filter) -> Iterator[tuple[str, ...]]:
@@ -386,14 +333,7 @@ def _partition_table(boot: BootTime, partitions: list[PartitionTime]) -> Table:
 
 
 def _where(worst: Extreme | None, hz: int) -> str:
-    if worst is None or worst.time < 0:
-        return NOTHING
-    return f"frame {worst.number} at {_seconds(worst.time, hz)}"
-
-
-def _seconds(ticks: int, hz: int) -> str:
-    ns = ticks_to_ns(ticks, max(hz, 1))
-    return f"{ns // 10**9}.{ns % 10**9:09d} s"
+    return worst_text(worst, hz) or NOTHING
 
 
 def _window_name(boot: BootTime, window: WindowTime) -> tuple[str, str]:
