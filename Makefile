@@ -9,7 +9,6 @@ PYTHON ?= python3
 VENV := .venv
 PY := $(VENV)/bin/python
 BUILD := build
-NANOPB := $(BUILD)/third_party/nanopb
 READY := $(VENV)/.ready
 C_SOURCES = $(shell find target_c -name '*.[ch]' -not -path '*/generated/*')
 DEMO_SECONDS ?= 5
@@ -23,23 +22,18 @@ BUILD_TARGETS :=
 help: ## show the verbs
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
-setup: $(READY) ## install what is missing: packages (as root), nanopb's source, .venv with vxmon
+setup: $(READY) ## install what is missing: packages (as root), the agent's libraries, .venv with vxmon
 
-$(READY): pyproject.toml .ci/setup-apt .ci/fetch-nanopb .ci/setup-venv
+$(READY): pyproject.toml .ci/setup-apt .ci/fetch-sources .ci/setup-venv
 	@.ci/setup-apt
-	@.ci/fetch-nanopb
+	@.ci/fetch-sources
 	@PYTHON=$(PYTHON) .ci/setup-venv $(VENV)
 	@touch $@
-
-# The C source comes with the set-up; say so to rules that need it after a `make clean`.
-$(NANOPB)/pb.h: .ci/fetch-nanopb
-	@.ci/fetch-nanopb
-	@touch -c $@
 
 -include target_c/agent.mk
 -include target_c/kernel/kernel.mk
 
-build: $(READY) $(NANOPB)/pb.h ## build the demo target and the agent's host builds
+build: $(READY) ## build the demo target and the agent's host builds
 	@$(MAKE) --no-print-directory $(if $(findstring j,$(firstword -$(MAKEFLAGS))),,-j$(shell nproc)) build-targets
 
 .PHONY: build-targets

@@ -2,7 +2,9 @@
 # The agent and its builds on Linux. The top Makefile includes this file; alone, from the top of the
 # tree: make -f target_c/agent.mk
 #
-# For a port's own build: AGENT_SOURCES (agent, generated tables, nanopb), AGENT_CPPFLAGS.
+# For a port's own build: AGENT_SOURCES (agent, generated tables, third-party code), AGENT_CPPFLAGS, and for the
+# third-party sources, which are all below THIRD_PARTY, THIRD_PARTY_CPPFLAGS; FREESTANDING_CPPFLAGS where there is no
+# C library.
 
 AGENT_GOAL := $(.DEFAULT_GOAL)
 ifeq ($(firstword $(MAKEFILE_LIST)),$(lastword $(MAKEFILE_LIST)))
@@ -10,13 +12,28 @@ AGENT_GOAL := agent-all
 endif
 
 BUILD ?= build
-NANOPB ?= $(BUILD)/third_party/nanopb
+THIRD_PARTY := $(BUILD)/third_party
+NANOPB := $(THIRD_PARTY)/nanopb
+BEARSSL := $(THIRD_PARTY)/bearssl
 AGENT := target_c/agent
 POSIX := target_c/ports/posix
 
+# HMAC-SHA256 and nothing else of BearSSL.
+THIRD_PARTY_SOURCES := $(addprefix $(NANOPB)/,pb_common.c pb_encode.c pb_decode.c) \
+    $(addprefix $(BEARSSL)/src/,hash/sha2small.c mac/hmac.c codec/dec32be.c codec/enc32be.c)
 AGENT_SOURCES := $(sort $(wildcard $(AGENT)/*.c) $(AGENT)/generated/event_table.c $(AGENT)/generated/vxmon.pb.c) \
-    $(NANOPB)/pb_common.c $(NANOPB)/pb_encode.c $(NANOPB)/pb_decode.c
-AGENT_CPPFLAGS := -Itarget_c/include -I$(AGENT) -isystem $(NANOPB) -DPB_SYSTEM_HEADER='"pb_system.h"'
+    $(THIRD_PARTY_SOURCES)
+AGENT_CPPFLAGS := -Itarget_c/include -I$(AGENT) -isystem $(NANOPB) -isystem $(BEARSSL)/inc \
+    -DPB_SYSTEM_HEADER='"pb_system.h"'
+# string.h and limits.h for compilers that come without a C library.
+FREESTANDING_CPPFLAGS := -isystem $(AGENT)/freestanding
+THIRD_PARTY_CPPFLAGS := $(AGENT_CPPFLAGS) -I$(BEARSSL)/src
+
+# The sources come with the set-up; whoever builds without it gets them now.
+THIRD_PARTY_HEADERS := $(NANOPB)/pb.h $(BEARSSL)/inc/bearssl.h
+$(THIRD_PARTY_SOURCES) $(THIRD_PARTY_HEADERS) &: .ci/fetch-sources
+	@.ci/fetch-sources
+	@touch -c $(THIRD_PARTY_SOURCES) $(THIRD_PARTY_HEADERS)
 
 # Q= shows the commands.
 Q ?= @
@@ -30,15 +47,15 @@ POSIX_CPPFLAGS := $(AGENT_CPPFLAGS) -I$(POSIX) -D_POSIX_C_SOURCE=200809L
 define posix_variant
 POSIX_OBJECTS_$(1) := $$(patsubst %.c,$(BUILD)/posix/obj/$(1)/%.o,$$(AGENT_SOURCES) $(POSIX)/port.c $(POSIX)/sources.c)
 
-$(BUILD)/posix/obj/$(1)/$(NANOPB)/%.o: $(NANOPB)/%.c
+$(BUILD)/posix/obj/$(1)/$(THIRD_PARTY)/%.o: $(THIRD_PARTY)/%.c
 	@mkdir -p $$(@D)
-	$$(Q)$(HOST_CC) -std=c11 -O2 -g -ffreestanding $(2) $$(POSIX_CPPFLAGS) -MMD -MP -c $$< -o $$@
+	$$(Q)$(HOST_CC) -std=c11 -O2 -g -ffreestanding $(2) $$(THIRD_PARTY_CPPFLAGS) -I$(POSIX) -MMD -MP -c $$< -o $$@
 
-$(BUILD)/posix/obj/$(1)/$(AGENT)/%.o: $(AGENT)/%.c
+$(BUILD)/posix/obj/$(1)/$(AGENT)/%.o: $(AGENT)/%.c | $(THIRD_PARTY_HEADERS)
 	@mkdir -p $$(@D)
 	$$(Q)$(HOST_CC) $$(C_WARNINGS) -O2 -g -ffreestanding $(2) $$(POSIX_CPPFLAGS) -MMD -MP -c $$< -o $$@
 
-$(BUILD)/posix/obj/$(1)/%.o: %.c
+$(BUILD)/posix/obj/$(1)/%.o: %.c | $(THIRD_PARTY_HEADERS)
 	@mkdir -p $$(@D)
 	$$(Q)$(HOST_CC) $$(C_WARNINGS) -O2 -g $(2) $$(POSIX_CPPFLAGS) -I$(AGENT) -I$(POSIX) -MMD -MP -c $$< -o $$@
 
@@ -84,13 +101,13 @@ TEMPLATE := target_c/ports/template
 TEMPLATE_OPEN := memcmp|memcpy|memmove|memset|strlen|_GLOBAL_OFFSET_TABLE_
 TEMPLATE_OBJECTS := $(patsubst %.c,$(BUILD)/template/%.o,$(AGENT_SOURCES) $(TEMPLATE)/port.c)
 
-$(BUILD)/template/$(NANOPB)/%.o: $(NANOPB)/%.c
+$(BUILD)/template/$(THIRD_PARTY)/%.o: $(THIRD_PARTY)/%.c
 	@mkdir -p $(@D)
-	$(Q)$(HOST_CC) -std=c11 -O2 -ffreestanding $(AGENT_CPPFLAGS) -I$(TEMPLATE) -MMD -MP -c $< -o $@
+	$(Q)$(HOST_CC) -std=c11 -O2 -ffreestanding $(FREESTANDING_CPPFLAGS) $(THIRD_PARTY_CPPFLAGS) -I$(TEMPLATE) -MMD -MP -c $< -o $@
 
-$(BUILD)/template/%.o: %.c
+$(BUILD)/template/%.o: %.c | $(THIRD_PARTY_HEADERS)
 	@mkdir -p $(@D)
-	$(Q)$(HOST_CC) $(C_WARNINGS) -O2 -ffreestanding $(AGENT_CPPFLAGS) -I$(TEMPLATE) -MMD -MP -c $< -o $@
+	$(Q)$(HOST_CC) $(C_WARNINGS) -O2 -ffreestanding $(FREESTANDING_CPPFLAGS) $(AGENT_CPPFLAGS) -I$(TEMPLATE) -MMD -MP -c $< -o $@
 
 $(BUILD)/template/port.o: $(TEMPLATE_OBJECTS)
 	$(Q)ld -r -o $@ $^

@@ -9,7 +9,6 @@
 
 BUILD ?= build
 PY ?= .venv/bin/python
-NANOPB ?= $(BUILD)/third_party/nanopb
 # Q= shows the commands.
 Q ?= @
 CROSS ?= powerpc-linux-gnu-
@@ -70,13 +69,14 @@ $(PPC)/config.c $(PPC)/images.S &: $(CONFIGURE)
 define kernel_program
 $(1)_OBJECTS := $$(patsubst %,$(1)/obj/%.o,$$(basename $(3))) $(1)/obj/config.o $(1)/obj/images.o
 
-$(1)/obj/$(NANOPB)/%.o: $(NANOPB)/%.c
+$(1)/obj/$(THIRD_PARTY)/%.o: $(THIRD_PARTY)/%.c
 	@mkdir -p $$(@D)
-	$$(Q)$$(PPC_CC) $$(PPC_FLAGS) $$(AGENT_CPPFLAGS) -I$(PORT) -MMD -MP -c $$< -o $$@
+	$$(Q)$$(PPC_CC) $$(filter-out -W%,$$(PPC_FLAGS)) $$(FREESTANDING_CPPFLAGS) $$(THIRD_PARTY_CPPFLAGS) \
+	    -I$(PORT) -MMD -MP -c $$< -o $$@
 
-$(1)/obj/target_c/agent/%.o: target_c/agent/%.c
+$(1)/obj/target_c/agent/%.o: target_c/agent/%.c | $(THIRD_PARTY_HEADERS)
 	@mkdir -p $$(@D)
-	$$(Q)$$(PPC_CC) $$(PPC_FLAGS) $$(AGENT_CPPFLAGS) -I$(PORT) -MMD -MP -c $$< -o $$@
+	$$(Q)$$(PPC_CC) $$(PPC_FLAGS) $$(FREESTANDING_CPPFLAGS) $$(AGENT_CPPFLAGS) -I$(PORT) -MMD -MP -c $$< -o $$@
 
 $(1)/obj/%.o: %.c
 	@mkdir -p $$(@D)

@@ -17,6 +17,7 @@ __all__ = ["GOALS", "main", "measure"]
 
 _BUILT: Final = ROOT / "build" / "bench"
 _NANOPB: Final = ROOT / "build" / "third_party" / "nanopb"
+_BEARSSL: Final = ROOT / "build" / "third_party" / "bearssl"
 _LIMIT_S: Final = 120
 # Compiled as target_c/kernel/kernel.mk does it.
 _OPTIONS: Final = (
@@ -44,14 +45,19 @@ def _sources() -> list[Path]:
         agent / "generated" / "event_table.c",
         agent / "generated" / "vxmon.pb.c",
         *(_NANOPB / name for name in ("pb_common.c", "pb_encode.c", "pb_decode.c")),
+        *(_BEARSSL / "src" / name for name in ("hash/sha2small.c", "mac/hmac.c", "codec/dec32be.c", "codec/enc32be.c")),
     ]
 
 
 def _build(name: str, port: str) -> Path:
     program = _BUILT / f"{name}.elf"
     _BUILT.mkdir(parents=True, exist_ok=True)
-    includes = (port, ".", "target_c/include", "target_c/agent", "target_c/kernel/include", str(_NANOPB))
+    includes = (
+        port, ".", "target_c/include", "target_c/agent", "target_c/kernel/include", str(_NANOPB),
+        str(_BEARSSL / "inc"), str(_BEARSSL / "src"),
+    )  # fmt: skip
     command = ["powerpc-linux-gnu-gcc", *_OPTIONS, *(f"-I{folder}" for folder in includes)]
+    command += ["-isystem", "target_c/agent/freestanding"]
     command += ['-DPB_SYSTEM_HEADER="pb_system.h"', "-o", str(program), *map(str, _sources()), "-lgcc"]
     subprocess.run(command, cwd=ROOT, check=True, timeout=_LIMIT_S)
     return program

@@ -7,9 +7,10 @@ import json
 from collections.abc import Iterator
 from dataclasses import replace
 
-from tests.support.golden import VECTORS, Message, encode, to_json
+from tests.support.golden import VECTORS, Message, cut, encode, to_json
 from vxmon.wire import types as t
 from vxmon.wire.acquired import Log, LogEntry, LogPage, LogRequest, MemoryEntry, MemoryPage, MemoryRequest
+from vxmon.wire.authentication import Challenge
 from vxmon.wire.block import make_block
 from vxmon.wire.datagram import decode_datagram
 from vxmon.wire.events import TABLES
@@ -177,6 +178,8 @@ REPLIES = {
             config=PLAN,
         ),
     ),
+    "challenge": t.Reply(0x01020304, t.Result.COOKIE, "", 0xFEDCBA9876543210, Challenge(0xFFEEDDCCBBAA9988, 3)),
+    "key": t.Reply(0x01020305, t.Result.KEY, "the key is not that of this target"),
     "refused": t.Reply(5, t.Result.UNSUPPORTED, "STACK_SAMPLE is not offered by release 2.2"),
 }
 BEAT = t.TargetHeartbeat(
@@ -206,14 +209,33 @@ def messages() -> Iterator[tuple[str, t.Channel, Message]]:
             yield f"block-{event.id:04}-{event.name}-{order}", t.Channel.BLOCK, block_of(event, big_endian=big_endian)
 
 
+def authenticated() -> Iterator[tuple[str, t.Channel, Message]]:
+    """Of every channel that carries a trailer, one from each side."""
+    yield "authenticated-hello", t.Channel.COMMAND, t.Command(0x01020305, t.Hello(0xFEDCBA9876543210))
+    yield "authenticated-stop", t.Channel.COMMAND, t.Command(0x01020306, t.Stop())
+    yield "authenticated-ack", t.Channel.ACK, t.Ack(2, (t.StreamAck(0, 10, 12, (t.Range(10, 1),)),))
+    yield "authenticated-heartbeat-host", t.Channel.HEARTBEAT, t.HostHeartbeat(1_234_567_890_123)
+    counters = t.LinkCounters(90, 80, 21, 1, 0, 1, 2, 3, 4, 5, 6)
+    yield "authenticated-heartbeat-target", t.Channel.HEARTBEAT, replace(BEAT, link=counters)
+    yield "authenticated-reply", t.Channel.REPLY, t.Reply(0x01020305, t.Result.OK)
+    yield "authenticated-reply-info", t.Channel.REPLY, t.Reply(0x01020307, t.Result.OK, "", replace(INFO, has_key=True))
+    yield "authenticated-end", t.Channel.END, END
+
+
+def vectors() -> Iterator[tuple[str, t.Channel, Message, int]]:
+    """The same with the header's flags."""
+    yield from ((*vector, t.Flag.BIG_ENDIAN) for vector in messages())
+    yield from ((*vector, t.Flag.BIG_ENDIAN | t.Flag.AUTHENTICATED) for vector in authenticated())
+
+
 def main() -> None:
     VECTORS.mkdir(parents=True, exist_ok=True)
-    for name, channel, message in messages():
+    for name, channel, message, flags in vectors():
         data_path, json_path = VECTORS / f"{name}.bin", VECTORS / f"{name}.json"
         if data_path.exists():
             continue
-        data = encode(message, t.Header(channel, BOOT, 0x01020304, t.Flag.BIG_ENDIAN, message=0x0506))
-        meaning = to_json(decode_datagram(data[:1472] if len(data) < 1472 else data[:1400]).header, message)
+        data = encode(message, t.Header(channel, BOOT, 0x01020304, flags, message=0x0506))
+        meaning = to_json(decode_datagram(cut(data)[0]).header, message)
         data_path.write_bytes(data)
         json_path.write_text(json.dumps(meaning, indent=1) + "\n", encoding="utf-8")
         print(f"made {name}")

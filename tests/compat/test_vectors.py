@@ -4,11 +4,12 @@
 from __future__ import annotations
 
 import json
+from hashlib import sha256
 from pathlib import Path
 
 import pytest
 
-from tests.support.golden import VECTORS, cut, decode, encode, to_json
+from tests.support.golden import ENTROPY, KEY, NUMBER, SESSION, VECTORS, cut, decode, encode, to_json
 from vxmon.wire.events import TABLES
 from vxmon.wire.types import Channel, Header
 
@@ -52,3 +53,27 @@ def test_every_event_has_a_vector(order: str) -> None:
 def test_datagrams_of_a_vector_are_of_legal_size() -> None:
     for name in NAMES:
         assert all(len(piece) <= 1472 for piece in cut(Path(VECTORS / f"{name}.bin").read_bytes()))
+
+
+AUTHENTICATED = [name for name in NAMES if name.startswith("authenticated-")]
+
+
+def rfc_2104(key: bytes, data: bytes) -> bytes:
+    """HMAC-SHA256 as RFC 2104 defines it, of a key that is not longer than a block."""
+    inner, outer = (bytes(byte ^ pad for byte in key.ljust(64, b"\0")) for pad in (0x36, 0x5C))
+    return sha256(outer + sha256(inner + data).digest()).digest()
+
+
+@pytest.mark.parametrize("name", AUTHENTICATED)
+def test_trailer_of_a_vector_is_what_the_specification_says(name: str) -> None:
+    """SPEC section 10, by a second implementation of everything but SHA-256."""
+    nonce = rfc_2104(KEY, b"vxm1boot" + ENTROPY.to_bytes(8, "big"))[:8]
+    label = b"vxm1host" if meaning(name)["kind"] in ("Ack", "Command", "HostHeartbeat") else b"vxm1targ"
+    for count, datagram in enumerate(cut((VECTORS / f"{name}.bin").read_bytes())):
+        assert datagram[-24:-16] == SESSION.to_bytes(4, "big") + (NUMBER + count).to_bytes(4, "big")
+        assert datagram[-16:] == rfc_2104(KEY, label + nonce + datagram[:-16])[:16]
+
+
+def test_every_channel_that_may_be_authenticated_has_a_vector() -> None:
+    channels = {(VECTORS / f"{name}.bin").read_bytes()[6] for name in AUTHENTICATED}
+    assert channels == set(Channel) - {Channel.BLOCK, Channel.TABLE}

@@ -68,7 +68,7 @@ def test_block_crc_stops_at_covered() -> None:
         (0, 0x57, "magic"),
         (4, 2, "version"),
         (4, 0, "version"),
-        (5, 3, "header"),  # authenticated
+        (5, 3, "length"),  # authenticated, and no trailer
         (5, 4, "header"),  # a flag that does not exist
         (7, 31, "header"),
         (7, 200, "header"),

@@ -16,6 +16,7 @@ from vxmon.wire.acquisition import (
     memory_page_from,
     memory_page_to,
 )
+from vxmon.wire.authentication import Challenge
 from vxmon.wire.convert import (
     check_numbers,
     check_text,
@@ -142,7 +143,13 @@ def decode_reply(payload: bytes) -> Reply:
     """Decode the payload of a REPLY message, put together from its fragments; raises WireError."""
     message = parse(pb.Reply(), payload, "reply")
     text = check_text(message.text, _MAX_REPLY_TEXT, "reply text")
-    return Reply(message.request, enum_from(Result, message.result, "reply: result"), text, _body_from(message))
+    result = enum_from(Result, message.result, "reply: result")
+    return Reply(message.request, result, text, _body_from(message), _challenge_from(message))
+
+
+def _challenge_from(message: pb.Reply) -> Challenge | None:
+    given = message.challenge
+    return Challenge(given.nonce, given.session) if message.HasField("challenge") else None
 
 
 def _started_from(started: pb.Started) -> Started:
@@ -172,6 +179,9 @@ def encode_reply(reply: Reply) -> bytes:
     try:
         message = pb.Reply(request=reply.request, result=reply.result.name, text=text)
         _body_to(reply.body, message)
+        if reply.challenge is not None:
+            challenge = pb.Challenge(nonce=reply.challenge.nonce, session=reply.challenge.session)
+            message.challenge.CopyFrom(challenge)
     except (ValueError, TypeError) as error:
         raise WireError("payload", f"reply: {error}") from error
     return serialize(message)

@@ -5,9 +5,11 @@ from __future__ import annotations
 
 import struct
 import zlib
+from dataclasses import replace
 from typing import Final
 
 from vxmon.errors import WireError
+from vxmon.wire.authentication import TRAILER_BYTES, Seal, decode_trailer
 from vxmon.wire.types import Channel, Datagram, Flag, Header
 
 __all__ = [
@@ -23,6 +25,7 @@ __all__ = [
     "decode_datagram",
     "encode_datagram",
     "looks_like_datagram",
+    "seal_datagram",
     "split_message",
 ]
 
@@ -41,6 +44,8 @@ _HEADER: Final = struct.Struct(">IBBBBIIHHHHHHI")
 _MAGIC_BYTES: Final = MAGIC.to_bytes(4, "big")
 _CRC_OFFSET: Final = 28
 _FRAGMENTED: Final = frozenset({Channel.REPLY, Channel.TABLE})
+# Nothing is authenticated on these: SPEC section 10 says why.
+_PLAIN: Final = frozenset({Channel.BLOCK, Channel.TABLE})
 _FROM_TARGET: Final = frozenset({Channel.REPLY, Channel.BLOCK, Channel.TABLE, Channel.END})
 
 
@@ -66,16 +71,15 @@ def decode_datagram(data: bytes | memoryview) -> Datagram:
         fields
     )
     _check_identity(data, version, header_bytes, flags)
-    if length != len(data) - header_bytes or covered > length:
-        raise WireError(
-            "length", f"header says {length} bytes ({covered} covered), there are {len(data) - header_bytes}"
-        )
+    end = len(data) - (TRAILER_BYTES if flags & Flag.AUTHENTICATED else 0)
+    if length != end - header_bytes or covered > length:
+        raise WireError("length", f"header says {length} bytes ({covered} covered), there are {end - header_bytes}")
     header = Header(channel, boot, sequence, flags, fragment, fragments, length, covered, message, version)
     _check_header(header)
-    payload = bytes(data[header_bytes:])
+    payload = bytes(data[header_bytes:end])
     if zlib.crc32(memoryview(payload)[:covered], zlib.crc32(data[:_CRC_OFFSET])) != crc:
         raise WireError("crc", f"CRC of a datagram on channel {channel} is wrong")
-    return Datagram(header, payload)
+    return Datagram(header, payload, decode_trailer(bytes(data[end:])) if end < len(data) else None)
 
 
 def _check_identity(data: bytes | memoryview, version: int, header_bytes: int, flags: int) -> None:
@@ -85,9 +89,7 @@ def _check_identity(data: bytes | memoryview, version: int, header_bytes: int, f
         raise WireError("version", f"wire format {version} is not known, this is vxmon for format {VERSION}")
     if not HEADER_BYTES <= header_bytes <= len(data):
         raise WireError("header", f"header of {header_bytes} bytes")
-    if flags & Flag.AUTHENTICATED:
-        raise WireError("header", "the datagram is authenticated, and there is no key")
-    if flags & ~int(Flag.BIG_ENDIAN):
+    if flags & ~int(Flag.BIG_ENDIAN | Flag.AUTHENTICATED):
         raise WireError("header", f"unknown flags 0x{flags:02x}")
 
 
@@ -99,6 +101,8 @@ def _check_header(header: Header) -> None:
         raise WireError("fragment", f"fragment {header.fragment} of {fragments}")
     if fragments > 1 and channel not in _FRAGMENTED:
         raise WireError("fragment", f"{fragments} fragments on channel {channel}")
+    if header.flags & Flag.AUTHENTICATED and channel in _PLAIN:
+        raise WireError("header", f"an authenticated datagram on channel {channel}")
     if header.boot == 0 and channel in _FROM_TARGET:
         raise WireError("header", f"no boot id on channel {channel}")
 
@@ -106,14 +110,15 @@ def _check_header(header: Header) -> None:
 def encode_datagram(header: Header, payload: bytes) -> bytes:
     """Make a datagram; ``length`` and the CRC are filled in.
 
-    ``header.covered`` is used for BLOCK; on other channels the CRC covers the whole payload.
+    ``header.covered`` is used for BLOCK; on other channels the CRC covers the whole payload. With the flag
+    AUTHENTICATED the trailer is still missing: :func:`seal_datagram` puts it there.
 
     Raises:
         WireError: the datagram would break a rule that :func:`decode_datagram` checks.
 
     """
     covered = header.covered if header.channel == Channel.BLOCK else len(payload)
-    if HEADER_BYTES + len(payload) > MAX_DATAGRAM or covered > len(payload):
+    if len(payload) > _room(header, MAX_DATAGRAM) or covered > len(payload):
         raise WireError("length", f"a payload of {len(payload)} bytes ({covered} covered) does not fit a datagram")
     _check_header(
         Header(
@@ -129,14 +134,27 @@ def encode_datagram(header: Header, payload: bytes) -> bytes:
     return head + crc.to_bytes(4, "big") + payload
 
 
+def _room(header: Header, datagram_bytes: int) -> int:
+    """Bytes for the payload in a datagram of that size."""
+    return datagram_bytes - HEADER_BYTES - (TRAILER_BYTES if header.flags & Flag.AUTHENTICATED else 0)
+
+
+def seal_datagram(header: Header, payload: bytes, seal: Seal, number: int) -> bytes:
+    """Make an authenticated datagram, like :func:`encode_datagram`; ``number`` counts those of the session."""
+    data = encode_datagram(replace(header, flags=header.flags | Flag.AUTHENTICATED), payload)
+    return data + seal.trailer(data, number)
+
+
 def split_message(header: Header, payload: bytes, datagram_bytes: int = DEFAULT_DATAGRAM) -> list[bytes]:
     """Cut a message into datagrams of at most ``datagram_bytes``; sequence numbers count up from the header's.
+
+    With the flag AUTHENTICATED there is room left for the trailers, which are still missing.
 
     Raises:
         WireError: the message needs more fragments than its channel may have.
 
     """
-    room = datagram_bytes - HEADER_BYTES
+    room = _room(header, datagram_bytes)
     pieces = [payload[i : i + room] for i in range(0, len(payload), room)] or [b""]
     if len(pieces) > MAX_FRAGMENTS or len(payload) > MAX_MESSAGE:
         raise WireError("fragment", f"a message of {len(payload)} bytes is too long")

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from dataclasses import fields
 from typing import Final
 
 from vxmon.errors import WireError
@@ -36,13 +37,14 @@ __all__ = [
 # Missing ranges a stream in one acknowledgement.
 MAX_MISSING: Final = 16
 _MAX_RELEASE: Final = 15
+_COUNTERS: Final = tuple(field.name for field in fields(LinkCounters))
 
 
 def decode_target_heartbeat(payload: bytes) -> TargetHeartbeat:
     """Decode the payload of a HEARTBEAT datagram from the target; raises WireError."""
     message = parse(pb.TargetHeartbeat(), payload, "target heartbeat")
     link = message.link
-    check_numbers("target heartbeat", message.time, link.sent, link.received, link.refused, link.resent)
+    check_numbers("target heartbeat", message.time, *(getattr(link, name) for name in _COUNTERS))
     return TargetHeartbeat(
         time=message.time,
         clock_hz=message.clock_hz,
@@ -52,7 +54,7 @@ def decode_target_heartbeat(payload: bytes) -> TargetHeartbeat:
         run=message.run,
         running=message.running,
         streams=stream_states_from(message.streams, "target heartbeat"),
-        link=LinkCounters(link.sent, link.received, link.refused, link.resent, link.send_failed),
+        link=LinkCounters(**{name: getattr(link, name) for name in _COUNTERS}),
         echo=message.echo,
     )
 
@@ -70,13 +72,7 @@ def encode_target_heartbeat(beat: TargetHeartbeat) -> bytes:
             run=beat.run,
             running=beat.running,
             streams=map(stream_state_to, beat.streams),
-            link=pb.LinkCounters(
-                sent=link.sent,
-                received=link.received,
-                refused=link.refused,
-                resent=link.resent,
-                send_failed=link.send_failed,
-            ),
+            link=pb.LinkCounters(**{name: getattr(link, name) for name in _COUNTERS}),
             echo=beat.echo,
         )
     except ValueError as error:

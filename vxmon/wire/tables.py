@@ -107,6 +107,7 @@ def info_from(message: pb.TargetInfo) -> TargetInfo:
         config=run_config_from(message.config) if message.HasField("config") else None,
         partition_count=message.partition_count,
         object_count=message.object_count,
+        has_key=message.has_key,
     )
 
 
@@ -136,6 +137,7 @@ def info_to(info: TargetInfo) -> pb.TargetInfo:
         config=run_config_to(info.config) if info.config is not None else None,
         partition_count=info.partition_count,
         object_count=info.object_count,
+        has_key=info.has_key,
     )
 
 

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from enum import IntEnum, IntFlag
 
 from vxmon.wire.acquired import LogPage, LogRequest, MemoryPage, MemoryRequest
+from vxmon.wire.authentication import Challenge, Trailer
 
 __all__ = [
     "NOT_KNOWN",
@@ -110,6 +111,7 @@ class Result(IntEnum):
     LIMIT = 5
     STATE = 6
     MEMORY = 7
+    KEY = 8
 
 
 class FieldType(IntEnum):
@@ -148,10 +150,11 @@ class Header:
 
 @dataclass(frozen=True, slots=True)
 class Datagram:
-    """A datagram whose header and CRC were checked."""
+    """A datagram whose header and CRC were checked, its HMAC not."""
 
     header: Header
     payload: bytes
+    trailer: Trailer | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -241,13 +244,19 @@ class StreamState:
 
 @dataclass(frozen=True, slots=True)
 class LinkCounters:
-    """The target's datagram counters since boot."""
+    """The target's datagram counters since boot. ``refused`` is made of those from ``malformed`` on."""
 
     sent: int = 0
     received: int = 0
     refused: int = 0
     resent: int = 0
     send_failed: int = 0
+    malformed: int = 0
+    no_key: int = 0
+    wrong_key: int = 0
+    replayed: int = 0
+    stranger: int = 0
+    unchecked: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -433,6 +442,7 @@ class TargetInfo:
     config: RunConfig | None = None
     partition_count: int = 0
     object_count: int = 0
+    has_key: bool = False
 
 
 Body = int | TargetInfo | Started | End | RunConfig | MemoryPage | LogPage
@@ -440,12 +450,16 @@ Body = int | TargetInfo | Started | End | RunConfig | MemoryPage | LogPage
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """The answer to a command; ``body`` is what the command asked for, a cookie as int."""
+    """The answer to a command; ``body`` is what the command asked for, a cookie as int.
+
+    ``challenge`` stands beside a cookie when the target has a key.
+    """
 
     request: int
     result: Result
     text: str = ""
     body: Body | None = None
+    challenge: Challenge | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -78,6 +78,9 @@ PB_BIND(vxmon_Bye, vxmon_Bye, AUTO)
 PB_BIND(vxmon_Command, vxmon_Command, 2)
 
 
+PB_BIND(vxmon_Challenge, vxmon_Challenge, AUTO)
+
+
 PB_BIND(vxmon_Reply, vxmon_Reply, 2)
 
 

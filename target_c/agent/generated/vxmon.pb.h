@@ -29,7 +29,8 @@ typedef enum _vxmon_Result {
     vxmon_Result_UNSUPPORTED = 4, /* the event or feature is not offered by this release */
     vxmon_Result_LIMIT = 5, /* a value outside its limits */
     vxmon_Result_STATE = 6, /* not possible now */
-    vxmon_Result_MEMORY = 7
+    vxmon_Result_MEMORY = 7,
+    vxmon_Result_KEY = 8 /* hello: the target has a key and the host has none, or another one */
 } vxmon_Result;
 
 /* Struct definitions */
@@ -106,6 +107,13 @@ typedef struct _vxmon_LinkCounters {
     uint64_t refused; /* malformed, foreign or not allowed */
     uint64_t resent;
     uint64_t send_failed;
+    /* What `refused` is made of. */
+    uint64_t malformed;
+    uint64_t no_key; /* plain where a key is needed, or authenticated where there is none */
+    uint64_t wrong_key;
+    uint64_t replayed; /* of another boot or session, or a number that came before */
+    uint64_t stranger; /* not from the controlling host */
+    uint64_t unchecked; /* beyond the HMACs that are computed in a time */
 } vxmon_LinkCounters;
 
 /* From the target each second, and once more with every transition. */
@@ -247,6 +255,12 @@ typedef struct _vxmon_Command {
     } body;
 } vxmon_Command;
 
+/* Of a target that has a key: what the HMACs of the session that begins will cover. */
+typedef struct _vxmon_Challenge {
+    uint64_t nonce; /* of this boot */
+    uint32_t session; /* the next one */
+} vxmon_Challenge;
+
 typedef struct _vxmon_MemoryEntry {
     uint32_t partition;
     uint32_t free; /* bytes */
@@ -335,6 +349,7 @@ typedef struct _vxmon_TargetInfo {
     vxmon_RunConfig config; /* of the run, or what was configured for the next */
     uint32_t partition_count; /* in the object table */
     uint32_t object_count;
+    bool has_key; /* it serves only hosts that have its key */
 } vxmon_TargetInfo;
 
 typedef struct _vxmon_Reply {
@@ -351,6 +366,8 @@ typedef struct _vxmon_Reply {
         vxmon_MemoryPage memory;
         vxmon_LogPage log;
     } body;
+    bool has_challenge;
+    vxmon_Challenge challenge; /* beside a cookie */
 } vxmon_Reply;
 
 typedef struct _vxmon_Field {
@@ -449,8 +466,8 @@ extern "C" {
 #define _vxmon_Policy_ARRAYSIZE ((vxmon_Policy)(vxmon_Policy_LINEAR+1))
 
 #define _vxmon_Result_MIN vxmon_Result_OK
-#define _vxmon_Result_MAX vxmon_Result_MEMORY
-#define _vxmon_Result_ARRAYSIZE ((vxmon_Result)(vxmon_Result_MEMORY+1))
+#define _vxmon_Result_MAX vxmon_Result_KEY
+#define _vxmon_Result_ARRAYSIZE ((vxmon_Result)(vxmon_Result_KEY+1))
 
 
 
@@ -464,6 +481,7 @@ extern "C" {
 
 #define vxmon_RunConfig_policy_ENUMTYPE vxmon_Policy
 #define vxmon_RunConfig_payload_ENUMTYPE vxmon_Payload
+
 
 
 
@@ -509,7 +527,7 @@ extern "C" {
 #define vxmon_Ack_init_default                   {0, 0, {vxmon_StreamAck_init_default, vxmon_StreamAck_init_default, vxmon_StreamAck_init_default, vxmon_StreamAck_init_default, vxmon_StreamAck_init_default, vxmon_StreamAck_init_default, vxmon_StreamAck_init_default, vxmon_StreamAck_init_default}}
 #define vxmon_StreamState_init_default           {0, 0, 0, 0, 0, 0, false, vxmon_Losses_init_default, 0, 0, 0}
 #define vxmon_TargetHeartbeat_init_default       {0, 0, "", 0, 0, 0, 0, 0, {vxmon_StreamState_init_default, vxmon_StreamState_init_default, vxmon_StreamState_init_default, vxmon_StreamState_init_default, vxmon_StreamState_init_default, vxmon_StreamState_init_default, vxmon_StreamState_init_default, vxmon_StreamState_init_default}, false, vxmon_LinkCounters_init_default, 0}
-#define vxmon_LinkCounters_init_default          {0, 0, 0, 0, 0}
+#define vxmon_LinkCounters_init_default          {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0}
 #define vxmon_HostHeartbeat_init_default         {0}
 #define vxmon_RunConfig_init_default             {{0, {0}}, 0, 0, 0, _vxmon_Policy_MIN, 0, 0, 0, 0, 0, {0, {0}}, {0, {0}}, _vxmon_Payload_MIN, 0, 0, false, 0, false, 0, false, 0, 0, 0, 0, 0}
 #define vxmon_Hello_init_default                 {0, {0, {0}}}
@@ -525,14 +543,15 @@ extern "C" {
 #define vxmon_LogRequest_init_default            {0, 0, 0, false, 0, false, 0}
 #define vxmon_Bye_init_default                   {0}
 #define vxmon_Command_init_default               {0, 0, {vxmon_Hello_init_default}}
-#define vxmon_Reply_init_default                 {0, _vxmon_Result_MIN, "", 0, {0}}
+#define vxmon_Challenge_init_default             {0, 0}
+#define vxmon_Reply_init_default                 {0, _vxmon_Result_MIN, "", 0, {0}, false, vxmon_Challenge_init_default}
 #define vxmon_MemoryEntry_init_default           {0, 0, 0, 0, 0, 0}
 #define vxmon_MemoryPage_init_default            {0, 0, {vxmon_MemoryEntry_init_default, vxmon_MemoryEntry_init_default, vxmon_MemoryEntry_init_default, vxmon_MemoryEntry_init_default, vxmon_MemoryEntry_init_default, vxmon_MemoryEntry_init_default, vxmon_MemoryEntry_init_default, vxmon_MemoryEntry_init_default, vxmon_MemoryEntry_init_default, vxmon_MemoryEntry_init_default, vxmon_MemoryEntry_init_default, vxmon_MemoryEntry_init_default, vxmon_MemoryEntry_init_default, vxmon_MemoryEntry_init_default, vxmon_MemoryEntry_init_default, vxmon_MemoryEntry_init_default}, 0}
 #define vxmon_LogEntry_init_default              {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, "", "", ""}
 #define vxmon_LogPage_init_default               {0, 0, 0, 0, 0, 0, 0, 0, {vxmon_LogEntry_init_default, vxmon_LogEntry_init_default, vxmon_LogEntry_init_default, vxmon_LogEntry_init_default, vxmon_LogEntry_init_default, vxmon_LogEntry_init_default, vxmon_LogEntry_init_default, vxmon_LogEntry_init_default}, 0}
 #define vxmon_Started_init_default               {0, 0, false, vxmon_RunConfig_init_default}
 #define vxmon_End_init_default                   {0, 0, 0, 0, {vxmon_StreamState_init_default, vxmon_StreamState_init_default, vxmon_StreamState_init_default, vxmon_StreamState_init_default, vxmon_StreamState_init_default, vxmon_StreamState_init_default, vxmon_StreamState_init_default, vxmon_StreamState_init_default}}
-#define vxmon_TargetInfo_init_default            {"", "", "", "", 0, 0, 0, 0, 0, 0, {0, {0}}, 0, 0, 0, 0, 0, 0, 0, 0, 0, false, vxmon_RunConfig_init_default, 0, 0}
+#define vxmon_TargetInfo_init_default            {"", "", "", "", 0, 0, 0, 0, 0, 0, {0, {0}}, 0, 0, 0, 0, 0, 0, 0, 0, 0, false, vxmon_RunConfig_init_default, 0, 0, 0}
 #define vxmon_Field_init_default                 {0}
 #define vxmon_Event_init_default                 {0}
 #define vxmon_EnumValue_init_default             {0}
@@ -553,7 +572,7 @@ extern "C" {
 #define vxmon_Ack_init_zero                      {0, 0, {vxmon_StreamAck_init_zero, vxmon_StreamAck_init_zero, vxmon_StreamAck_init_zero, vxmon_StreamAck_init_zero, vxmon_StreamAck_init_zero, vxmon_StreamAck_init_zero, vxmon_StreamAck_init_zero, vxmon_StreamAck_init_zero}}
 #define vxmon_StreamState_init_zero              {0, 0, 0, 0, 0, 0, false, vxmon_Losses_init_zero, 0, 0, 0}
 #define vxmon_TargetHeartbeat_init_zero          {0, 0, "", 0, 0, 0, 0, 0, {vxmon_StreamState_init_zero, vxmon_StreamState_init_zero, vxmon_StreamState_init_zero, vxmon_StreamState_init_zero, vxmon_StreamState_init_zero, vxmon_StreamState_init_zero, vxmon_StreamState_init_zero, vxmon_StreamState_init_zero}, false, vxmon_LinkCounters_init_zero, 0}
-#define vxmon_LinkCounters_init_zero             {0, 0, 0, 0, 0}
+#define vxmon_LinkCounters_init_zero             {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0}
 #define vxmon_HostHeartbeat_init_zero            {0}
 #define vxmon_RunConfig_init_zero                {{0, {0}}, 0, 0, 0, _vxmon_Policy_MIN, 0, 0, 0, 0, 0, {0, {0}}, {0, {0}}, _vxmon_Payload_MIN, 0, 0, false, 0, false, 0, false, 0, 0, 0, 0, 0}
 #define vxmon_Hello_init_zero                    {0, {0, {0}}}
@@ -569,14 +588,15 @@ extern "C" {
 #define vxmon_LogRequest_init_zero               {0, 0, 0, false, 0, false, 0}
 #define vxmon_Bye_init_zero                      {0}
 #define vxmon_Command_init_zero                  {0, 0, {vxmon_Hello_init_zero}}
-#define vxmon_Reply_init_zero                    {0, _vxmon_Result_MIN, "", 0, {0}}
+#define vxmon_Challenge_init_zero                {0, 0}
+#define vxmon_Reply_init_zero                    {0, _vxmon_Result_MIN, "", 0, {0}, false, vxmon_Challenge_init_zero}
 #define vxmon_MemoryEntry_init_zero              {0, 0, 0, 0, 0, 0}
 #define vxmon_MemoryPage_init_zero               {0, 0, {vxmon_MemoryEntry_init_zero, vxmon_MemoryEntry_init_zero, vxmon_MemoryEntry_init_zero, vxmon_MemoryEntry_init_zero, vxmon_MemoryEntry_init_zero, vxmon_MemoryEntry_init_zero, vxmon_MemoryEntry_init_zero, vxmon_MemoryEntry_init_zero, vxmon_MemoryEntry_init_zero, vxmon_MemoryEntry_init_zero, vxmon_MemoryEntry_init_zero, vxmon_MemoryEntry_init_zero, vxmon_MemoryEntry_init_zero, vxmon_MemoryEntry_init_zero, vxmon_MemoryEntry_init_zero, vxmon_MemoryEntry_init_zero}, 0}
 #define vxmon_LogEntry_init_zero                 {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, "", "", ""}
 #define vxmon_LogPage_init_zero                  {0, 0, 0, 0, 0, 0, 0, 0, {vxmon_LogEntry_init_zero, vxmon_LogEntry_init_zero, vxmon_LogEntry_init_zero, vxmon_LogEntry_init_zero, vxmon_LogEntry_init_zero, vxmon_LogEntry_init_zero, vxmon_LogEntry_init_zero, vxmon_LogEntry_init_zero}, 0}
 #define vxmon_Started_init_zero                  {0, 0, false, vxmon_RunConfig_init_zero}
 #define vxmon_End_init_zero                      {0, 0, 0, 0, {vxmon_StreamState_init_zero, vxmon_StreamState_init_zero, vxmon_StreamState_init_zero, vxmon_StreamState_init_zero, vxmon_StreamState_init_zero, vxmon_StreamState_init_zero, vxmon_StreamState_init_zero, vxmon_StreamState_init_zero}}
-#define vxmon_TargetInfo_init_zero               {"", "", "", "", 0, 0, 0, 0, 0, 0, {0, {0}}, 0, 0, 0, 0, 0, 0, 0, 0, 0, false, vxmon_RunConfig_init_zero, 0, 0}
+#define vxmon_TargetInfo_init_zero               {"", "", "", "", 0, 0, 0, 0, 0, 0, {0, {0}}, 0, 0, 0, 0, 0, 0, 0, 0, 0, false, vxmon_RunConfig_init_zero, 0, 0, 0}
 #define vxmon_Field_init_zero                    {0}
 #define vxmon_Event_init_zero                    {0}
 #define vxmon_EnumValue_init_zero                {0}
@@ -633,6 +653,12 @@ extern "C" {
 #define vxmon_LinkCounters_refused_tag           3
 #define vxmon_LinkCounters_resent_tag            4
 #define vxmon_LinkCounters_send_failed_tag       5
+#define vxmon_LinkCounters_malformed_tag         6
+#define vxmon_LinkCounters_no_key_tag            7
+#define vxmon_LinkCounters_wrong_key_tag         8
+#define vxmon_LinkCounters_replayed_tag          9
+#define vxmon_LinkCounters_stranger_tag          10
+#define vxmon_LinkCounters_unchecked_tag         11
 #define vxmon_TargetHeartbeat_time_tag           1
 #define vxmon_TargetHeartbeat_clock_hz_tag       2
 #define vxmon_TargetHeartbeat_os_release_tag     3
@@ -695,6 +721,8 @@ extern "C" {
 #define vxmon_Command_configure_tag              11
 #define vxmon_Command_memory_tag                 12
 #define vxmon_Command_log_tag                    13
+#define vxmon_Challenge_nonce_tag                1
+#define vxmon_Challenge_session_tag              2
 #define vxmon_MemoryEntry_partition_tag          1
 #define vxmon_MemoryEntry_free_tag               2
 #define vxmon_MemoryEntry_allocated_tag          3
@@ -757,6 +785,7 @@ extern "C" {
 #define vxmon_TargetInfo_config_tag              21
 #define vxmon_TargetInfo_partition_count_tag     22
 #define vxmon_TargetInfo_object_count_tag        23
+#define vxmon_TargetInfo_has_key_tag             24
 #define vxmon_Reply_request_tag                  1
 #define vxmon_Reply_result_tag                   2
 #define vxmon_Reply_text_tag                     3
@@ -767,6 +796,7 @@ extern "C" {
 #define vxmon_Reply_config_tag                   8
 #define vxmon_Reply_memory_tag                   9
 #define vxmon_Reply_log_tag                      10
+#define vxmon_Reply_challenge_tag                11
 #define vxmon_Window_partition_tag               1
 #define vxmon_Window_release_point_tag           2
 #define vxmon_Window_offset_tag                  3
@@ -895,7 +925,13 @@ X(a, STATIC,   SINGULAR, UINT64,   sent,              1) \
 X(a, STATIC,   SINGULAR, UINT64,   received,          2) \
 X(a, STATIC,   SINGULAR, UINT64,   refused,           3) \
 X(a, STATIC,   SINGULAR, UINT64,   resent,            4) \
-X(a, STATIC,   SINGULAR, UINT64,   send_failed,       5)
+X(a, STATIC,   SINGULAR, UINT64,   send_failed,       5) \
+X(a, STATIC,   SINGULAR, UINT64,   malformed,         6) \
+X(a, STATIC,   SINGULAR, UINT64,   no_key,            7) \
+X(a, STATIC,   SINGULAR, UINT64,   wrong_key,         8) \
+X(a, STATIC,   SINGULAR, UINT64,   replayed,          9) \
+X(a, STATIC,   SINGULAR, UINT64,   stranger,         10) \
+X(a, STATIC,   SINGULAR, UINT64,   unchecked,        11)
 #define vxmon_LinkCounters_CALLBACK NULL
 #define vxmon_LinkCounters_DEFAULT NULL
 
@@ -1029,6 +1065,12 @@ X(a, STATIC,   ONEOF,    MESSAGE,  (body,log,body.log),  13)
 #define vxmon_Command_body_memory_MSGTYPE vxmon_MemoryRequest
 #define vxmon_Command_body_log_MSGTYPE vxmon_LogRequest
 
+#define vxmon_Challenge_FIELDLIST(X, a) \
+X(a, STATIC,   SINGULAR, FIXED64,  nonce,             1) \
+X(a, STATIC,   SINGULAR, UINT32,   session,           2)
+#define vxmon_Challenge_CALLBACK NULL
+#define vxmon_Challenge_DEFAULT NULL
+
 #define vxmon_Reply_FIELDLIST(X, a) \
 X(a, STATIC,   SINGULAR, UINT32,   request,           1) \
 X(a, STATIC,   SINGULAR, UENUM,    result,            2) \
@@ -1039,7 +1081,8 @@ X(a, STATIC,   ONEOF,    MESSAGE,  (body,started,body.started),   6) \
 X(a, STATIC,   ONEOF,    MESSAGE,  (body,end,body.end),   7) \
 X(a, STATIC,   ONEOF,    MESSAGE,  (body,config,body.config),   8) \
 X(a, STATIC,   ONEOF,    MESSAGE,  (body,memory,body.memory),   9) \
-X(a, STATIC,   ONEOF,    MESSAGE,  (body,log,body.log),  10)
+X(a, STATIC,   ONEOF,    MESSAGE,  (body,log,body.log),  10) \
+X(a, STATIC,   OPTIONAL, MESSAGE,  challenge,        11)
 #define vxmon_Reply_CALLBACK NULL
 #define vxmon_Reply_DEFAULT NULL
 #define vxmon_Reply_body_info_MSGTYPE vxmon_TargetInfo
@@ -1048,6 +1091,7 @@ X(a, STATIC,   ONEOF,    MESSAGE,  (body,log,body.log),  10)
 #define vxmon_Reply_body_config_MSGTYPE vxmon_RunConfig
 #define vxmon_Reply_body_memory_MSGTYPE vxmon_MemoryPage
 #define vxmon_Reply_body_log_MSGTYPE vxmon_LogPage
+#define vxmon_Reply_challenge_MSGTYPE vxmon_Challenge
 
 #define vxmon_MemoryEntry_FIELDLIST(X, a) \
 X(a, STATIC,   SINGULAR, UINT32,   partition,         1) \
@@ -1139,7 +1183,8 @@ X(a, STATIC,   SINGULAR, BOOL,     edr_log,          19) \
 X(a, STATIC,   SINGULAR, BOOL,     running,          20) \
 X(a, STATIC,   OPTIONAL, MESSAGE,  config,           21) \
 X(a, STATIC,   SINGULAR, UINT32,   partition_count,  22) \
-X(a, STATIC,   SINGULAR, UINT32,   object_count,     23)
+X(a, STATIC,   SINGULAR, UINT32,   object_count,     23) \
+X(a, STATIC,   SINGULAR, BOOL,     has_key,          24)
 #define vxmon_TargetInfo_CALLBACK NULL
 #define vxmon_TargetInfo_DEFAULT NULL
 #define vxmon_TargetInfo_config_MSGTYPE vxmon_RunConfig
@@ -1263,6 +1308,7 @@ extern const pb_msgdesc_t vxmon_MemoryRequest_msg;
 extern const pb_msgdesc_t vxmon_LogRequest_msg;
 extern const pb_msgdesc_t vxmon_Bye_msg;
 extern const pb_msgdesc_t vxmon_Command_msg;
+extern const pb_msgdesc_t vxmon_Challenge_msg;
 extern const pb_msgdesc_t vxmon_Reply_msg;
 extern const pb_msgdesc_t vxmon_MemoryEntry_msg;
 extern const pb_msgdesc_t vxmon_MemoryPage_msg;
@@ -1309,6 +1355,7 @@ extern const pb_msgdesc_t vxmon_Table_msg;
 #define vxmon_LogRequest_fields &vxmon_LogRequest_msg
 #define vxmon_Bye_fields &vxmon_Bye_msg
 #define vxmon_Command_fields &vxmon_Command_msg
+#define vxmon_Challenge_fields &vxmon_Challenge_msg
 #define vxmon_Reply_fields &vxmon_Reply_msg
 #define vxmon_MemoryEntry_fields &vxmon_MemoryEntry_msg
 #define vxmon_MemoryPage_fields &vxmon_MemoryPage_msg
@@ -1338,6 +1385,7 @@ extern const pb_msgdesc_t vxmon_Table_msg;
 #define VXMON_VXMON_PB_H_MAX_SIZE                vxmon_Ack_size
 #define vxmon_Ack_size                           3326
 #define vxmon_Bye_size                           0
+#define vxmon_Challenge_size                     15
 #define vxmon_Command_size                       417
 #define vxmon_Configure_size                     408
 #define vxmon_Context_size                       24
@@ -1351,7 +1399,7 @@ extern const pb_msgdesc_t vxmon_Table_msg;
 #define vxmon_Hello_size                         75
 #define vxmon_HostHeartbeat_size                 11
 #define vxmon_InfoRequest_size                   0
-#define vxmon_LinkCounters_size                  55
+#define vxmon_LinkCounters_size                  121
 #define vxmon_LogEntry_size                      207
 #define vxmon_LogPage_size                       1748
 #define vxmon_LogRequest_size                    35
@@ -1362,7 +1410,7 @@ extern const pb_msgdesc_t vxmon_Table_msg;
 #define vxmon_ObjectEntry_size                   71
 #define vxmon_PartitionEntry_size                45
 #define vxmon_Range_size                         22
-#define vxmon_Reply_size                         1921
+#define vxmon_Reply_size                         1938
 #define vxmon_RunConfig_size                     403
 #define vxmon_Scenario_size                      33
 #define vxmon_Start_size                         406
@@ -1371,8 +1419,8 @@ extern const pb_msgdesc_t vxmon_Table_msg;
 #define vxmon_StreamAck_size                     412
 #define vxmon_StreamState_size                   114
 #define vxmon_TablesRequest_size                 0
-#define vxmon_TargetHeartbeat_size               1049
-#define vxmon_TargetInfo_size                    751
+#define vxmon_TargetHeartbeat_size               1115
+#define vxmon_TargetInfo_size                    754
 #define vxmon_TaskEntry_size                     89
 #define vxmon_Trigger_size                       72
 #define vxmon_Window_size                        30

@@ -28,6 +28,7 @@ class Result(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
     LIMIT: _ClassVar[Result]
     STATE: _ClassVar[Result]
     MEMORY: _ClassVar[Result]
+    KEY: _ClassVar[Result]
 METADATA: Payload
 OFF: Payload
 CONTENT: Payload
@@ -41,6 +42,7 @@ UNSUPPORTED: Result
 LIMIT: Result
 STATE: Result
 MEMORY: Result
+KEY: Result
 
 class Context(_message.Message):
     __slots__ = ("partition", "window", "task", "depth")
@@ -169,18 +171,30 @@ class TargetHeartbeat(_message.Message):
     def __init__(self, time: _Optional[int] = ..., clock_hz: _Optional[int] = ..., os_release: _Optional[str] = ..., table_fingerprint: _Optional[int] = ..., object_version: _Optional[int] = ..., run: _Optional[int] = ..., running: _Optional[bool] = ..., streams: _Optional[_Iterable[_Union[StreamState, _Mapping]]] = ..., link: _Optional[_Union[LinkCounters, _Mapping]] = ..., echo: _Optional[int] = ...) -> None: ...
 
 class LinkCounters(_message.Message):
-    __slots__ = ("sent", "received", "refused", "resent", "send_failed")
+    __slots__ = ("sent", "received", "refused", "resent", "send_failed", "malformed", "no_key", "wrong_key", "replayed", "stranger", "unchecked")
     SENT_FIELD_NUMBER: _ClassVar[int]
     RECEIVED_FIELD_NUMBER: _ClassVar[int]
     REFUSED_FIELD_NUMBER: _ClassVar[int]
     RESENT_FIELD_NUMBER: _ClassVar[int]
     SEND_FAILED_FIELD_NUMBER: _ClassVar[int]
+    MALFORMED_FIELD_NUMBER: _ClassVar[int]
+    NO_KEY_FIELD_NUMBER: _ClassVar[int]
+    WRONG_KEY_FIELD_NUMBER: _ClassVar[int]
+    REPLAYED_FIELD_NUMBER: _ClassVar[int]
+    STRANGER_FIELD_NUMBER: _ClassVar[int]
+    UNCHECKED_FIELD_NUMBER: _ClassVar[int]
     sent: int
     received: int
     refused: int
     resent: int
     send_failed: int
-    def __init__(self, sent: _Optional[int] = ..., received: _Optional[int] = ..., refused: _Optional[int] = ..., resent: _Optional[int] = ..., send_failed: _Optional[int] = ...) -> None: ...
+    malformed: int
+    no_key: int
+    wrong_key: int
+    replayed: int
+    stranger: int
+    unchecked: int
+    def __init__(self, sent: _Optional[int] = ..., received: _Optional[int] = ..., refused: _Optional[int] = ..., resent: _Optional[int] = ..., send_failed: _Optional[int] = ..., malformed: _Optional[int] = ..., no_key: _Optional[int] = ..., wrong_key: _Optional[int] = ..., replayed: _Optional[int] = ..., stranger: _Optional[int] = ..., unchecked: _Optional[int] = ...) -> None: ...
 
 class HostHeartbeat(_message.Message):
     __slots__ = ("time",)
@@ -346,8 +360,16 @@ class Command(_message.Message):
     log: LogRequest
     def __init__(self, request: _Optional[int] = ..., hello: _Optional[_Union[Hello, _Mapping]] = ..., info: _Optional[_Union[InfoRequest, _Mapping]] = ..., tables: _Optional[_Union[TablesRequest, _Mapping]] = ..., start: _Optional[_Union[Start, _Mapping]] = ..., stop: _Optional[_Union[Stop, _Mapping]] = ..., trigger: _Optional[_Union[Trigger, _Mapping]] = ..., scenario: _Optional[_Union[Scenario, _Mapping]] = ..., filter: _Optional[_Union[Filter, _Mapping]] = ..., bye: _Optional[_Union[Bye, _Mapping]] = ..., configure: _Optional[_Union[Configure, _Mapping]] = ..., memory: _Optional[_Union[MemoryRequest, _Mapping]] = ..., log: _Optional[_Union[LogRequest, _Mapping]] = ...) -> None: ...
 
+class Challenge(_message.Message):
+    __slots__ = ("nonce", "session")
+    NONCE_FIELD_NUMBER: _ClassVar[int]
+    SESSION_FIELD_NUMBER: _ClassVar[int]
+    nonce: int
+    session: int
+    def __init__(self, nonce: _Optional[int] = ..., session: _Optional[int] = ...) -> None: ...
+
 class Reply(_message.Message):
-    __slots__ = ("request", "result", "text", "cookie", "info", "started", "end", "config", "memory", "log")
+    __slots__ = ("request", "result", "text", "cookie", "info", "started", "end", "config", "memory", "log", "challenge")
     REQUEST_FIELD_NUMBER: _ClassVar[int]
     RESULT_FIELD_NUMBER: _ClassVar[int]
     TEXT_FIELD_NUMBER: _ClassVar[int]
@@ -358,6 +380,7 @@ class Reply(_message.Message):
     CONFIG_FIELD_NUMBER: _ClassVar[int]
     MEMORY_FIELD_NUMBER: _ClassVar[int]
     LOG_FIELD_NUMBER: _ClassVar[int]
+    CHALLENGE_FIELD_NUMBER: _ClassVar[int]
     request: int
     result: Result
     text: str
@@ -368,7 +391,8 @@ class Reply(_message.Message):
     config: RunConfig
     memory: MemoryPage
     log: LogPage
-    def __init__(self, request: _Optional[int] = ..., result: _Optional[_Union[Result, str]] = ..., text: _Optional[str] = ..., cookie: _Optional[int] = ..., info: _Optional[_Union[TargetInfo, _Mapping]] = ..., started: _Optional[_Union[Started, _Mapping]] = ..., end: _Optional[_Union[End, _Mapping]] = ..., config: _Optional[_Union[RunConfig, _Mapping]] = ..., memory: _Optional[_Union[MemoryPage, _Mapping]] = ..., log: _Optional[_Union[LogPage, _Mapping]] = ...) -> None: ...
+    challenge: Challenge
+    def __init__(self, request: _Optional[int] = ..., result: _Optional[_Union[Result, str]] = ..., text: _Optional[str] = ..., cookie: _Optional[int] = ..., info: _Optional[_Union[TargetInfo, _Mapping]] = ..., started: _Optional[_Union[Started, _Mapping]] = ..., end: _Optional[_Union[End, _Mapping]] = ..., config: _Optional[_Union[RunConfig, _Mapping]] = ..., memory: _Optional[_Union[MemoryPage, _Mapping]] = ..., log: _Optional[_Union[LogPage, _Mapping]] = ..., challenge: _Optional[_Union[Challenge, _Mapping]] = ...) -> None: ...
 
 class MemoryEntry(_message.Message):
     __slots__ = ("partition", "free", "allocated", "blocks", "largest", "high_water")
@@ -473,7 +497,7 @@ class End(_message.Message):
     def __init__(self, run: _Optional[int] = ..., time: _Optional[int] = ..., reason: _Optional[int] = ..., streams: _Optional[_Iterable[_Union[StreamState, _Mapping]]] = ...) -> None: ...
 
 class TargetInfo(_message.Message):
-    __slots__ = ("os_name", "os_release", "board", "agent_version", "clock_hz", "big_endian", "streams", "table_fingerprint", "max_units", "arena_bytes", "offered", "boot", "time", "unnamed", "min_period_ms", "max_period_ms", "max_content_bytes", "hm_log", "edr_log", "running", "config", "partition_count", "object_count")
+    __slots__ = ("os_name", "os_release", "board", "agent_version", "clock_hz", "big_endian", "streams", "table_fingerprint", "max_units", "arena_bytes", "offered", "boot", "time", "unnamed", "min_period_ms", "max_period_ms", "max_content_bytes", "hm_log", "edr_log", "running", "config", "partition_count", "object_count", "has_key")
     OS_NAME_FIELD_NUMBER: _ClassVar[int]
     OS_RELEASE_FIELD_NUMBER: _ClassVar[int]
     BOARD_FIELD_NUMBER: _ClassVar[int]
@@ -497,6 +521,7 @@ class TargetInfo(_message.Message):
     CONFIG_FIELD_NUMBER: _ClassVar[int]
     PARTITION_COUNT_FIELD_NUMBER: _ClassVar[int]
     OBJECT_COUNT_FIELD_NUMBER: _ClassVar[int]
+    HAS_KEY_FIELD_NUMBER: _ClassVar[int]
     os_name: str
     os_release: str
     board: str
@@ -520,7 +545,8 @@ class TargetInfo(_message.Message):
     config: RunConfig
     partition_count: int
     object_count: int
-    def __init__(self, os_name: _Optional[str] = ..., os_release: _Optional[str] = ..., board: _Optional[str] = ..., agent_version: _Optional[str] = ..., clock_hz: _Optional[int] = ..., big_endian: _Optional[bool] = ..., streams: _Optional[int] = ..., table_fingerprint: _Optional[int] = ..., max_units: _Optional[int] = ..., arena_bytes: _Optional[int] = ..., offered: _Optional[bytes] = ..., boot: _Optional[int] = ..., time: _Optional[int] = ..., unnamed: _Optional[int] = ..., min_period_ms: _Optional[int] = ..., max_period_ms: _Optional[int] = ..., max_content_bytes: _Optional[int] = ..., hm_log: _Optional[bool] = ..., edr_log: _Optional[bool] = ..., running: _Optional[bool] = ..., config: _Optional[_Union[RunConfig, _Mapping]] = ..., partition_count: _Optional[int] = ..., object_count: _Optional[int] = ...) -> None: ...
+    has_key: bool
+    def __init__(self, os_name: _Optional[str] = ..., os_release: _Optional[str] = ..., board: _Optional[str] = ..., agent_version: _Optional[str] = ..., clock_hz: _Optional[int] = ..., big_endian: _Optional[bool] = ..., streams: _Optional[int] = ..., table_fingerprint: _Optional[int] = ..., max_units: _Optional[int] = ..., arena_bytes: _Optional[int] = ..., offered: _Optional[bytes] = ..., boot: _Optional[int] = ..., time: _Optional[int] = ..., unnamed: _Optional[int] = ..., min_period_ms: _Optional[int] = ..., max_period_ms: _Optional[int] = ..., max_content_bytes: _Optional[int] = ..., hm_log: _Optional[bool] = ..., edr_log: _Optional[bool] = ..., running: _Optional[bool] = ..., config: _Optional[_Union[RunConfig, _Mapping]] = ..., partition_count: _Optional[int] = ..., object_count: _Optional[int] = ..., has_key: _Optional[bool] = ...) -> None: ...
 
 class Field(_message.Message):
     __slots__ = ("name", "type", "kind", "unit", "length")
