@@ -42,5 +42,6 @@ class LazyGroup(click.Group):
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """List them without loading them."""
         del ctx
-        with formatter.section("Commands"):
-            formatter.write_dl(sorted(self._words.items()))
+        if self._words:
+            with formatter.section("Commands"):
+                formatter.write_dl(sorted(self._words.items()))

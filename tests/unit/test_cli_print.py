@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import contextlib
+import csv
 import io
 import json
 import os
@@ -339,3 +340,68 @@ def test_mad_figures_of_the_target_do_not_harm(tmp_path: Path) -> None:
     assert status == 0
     stream = json.loads(out)["streams"][0]
     assert stream["recorded"] == (1 << 62) - 1 == stream["delivered"] + sum(stream["lost"].values())
+
+
+# ---------------------------------------------------------------- selecting
+
+
+def test_what_is_selected_is_printed_and_the_share_is_told(tmp_path: Path) -> None:
+    path = whole_session(tmp_path / "run.pcapng", lose=True)
+    status, text, err = print_to(tmp_path, path, "--class", "sched")
+    lines = event_lines(text)
+    assert (status, [line.split(":")[3].split()[0] for line in lines]) == (0, ["LOSS", "PARTITION_SWITCH"])
+    assert err == (
+        "vxmon: 1 of 5 events selected\nvxmon: INCOMPLETE: 2 of 7 records lost in 1 place (link 2)\n"
+    )  # fmt: skip
+    assert "TRACE_BOOT_ID" in text
+
+
+def test_the_same_is_selected_from_a_pipe_as_from_a_file(tmp_path: Path) -> None:
+    path = whole_session(tmp_path / "run.pcapng", blocks=30)
+    for options in (["--event", "USER_POINT", "--window", "50ns..200ns"], ["--partition", "NAV"], ["--cpu", "0"]):
+        with Path(path).open("rb") as file:
+            piped = subprocess.run(
+                command_line("print", "-", *options), stdin=file, capture_output=True, timeout=TIMEOUT, check=True
+            )
+        status, text, _ = print_to(tmp_path, path, *options)
+        assert status == 0
+        assert event_lines(piped.stdout.decode()) == event_lines(text)
+        assert b" events selected" in piped.stderr
+
+
+def test_a_name_that_is_not_there_gets_2(tmp_path: Path) -> None:
+    path = whole_session(tmp_path / "run.pcapng")
+    status, text, err = run("print", path, "--partition", "NEV")
+    assert (status, text) == (2, "")
+    assert err == "vxmon: the session has no partition NEV; its partitions are FMS, MODULE, NAV\n"
+    with Path(path).open("rb") as file:
+        piped = subprocess.run(
+            command_line("print", "-", "--partition", "NEV"), stdin=file, capture_output=True, timeout=TIMEOUT,
+            check=False,
+        )  # fmt: skip
+    assert (piped.returncode, piped.stderr.decode()) == (2, err)
+
+
+def test_events_are_exported_as_csv(tmp_path: Path) -> None:
+    """Rows by hand; 400 MHz, so a tick is 2.5 ns. The quotes of a text field come twice (RFC 4180)."""
+    target = Target()
+    records = [
+        record("START", 1, 1000, {"window": 0, "task": 0, "run": 1}),
+        record("USER_TEXT", 7, 1010, {"text": 'a "b", c'}),
+        record("PARTITION_SWITCH", 2, 1020),
+        record("TASK_SWITCH", 65535, 1020, {"reason": 0, "previous": 0}),
+        record("USER_POINT", 8, 1030),
+    ]
+    datagrams = [*target.tables(), *target.started(1000), target.block(records, 1000, 1030), *target.end(1030)]
+    status, text, err = print_to(tmp_path, write_session(tmp_path / "s", datagrams), "--format", "csv")
+    assert (status, err) == (0, "")
+    assert text.splitlines() == [
+        "time_ns,cpu,class,event,partition,task,arguments,boot",
+        '0,0,CONTROL,START,NAV,nav_filter,"partition:NAV window:0 task:nav_filter run:1",0',
+        '25,0,USER,USER_TEXT,NAV,nav_filter,"number:7 text:""a ""b"", c""",0',
+        '50,0,SCHED,PARTITION_SWITCH,FMS,none,"partition:FMS",0',
+        '50,0,TASK,TASK_SWITCH,FMS,none,"task:none reason:blocked previous:nav_filter",0',
+        '75,0,USER,USER_POINT,FMS,none,"number:8",0',
+    ]
+    parsed = list(csv.reader(io.StringIO(text)))
+    assert parsed[2][6] == 'number:7 text:"a "b", c"'

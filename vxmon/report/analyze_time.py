@@ -49,16 +49,12 @@ class Filter:
     Args:
         partitions: names or indices.
         tasks: names, or indices.
-        others: names of tasks that must exist, too.
 
     """
 
-    def __init__(
-        self, partitions: tuple[str, ...] = (), tasks: tuple[str, ...] = (), others: tuple[str, ...] = ()
-    ) -> None:
+    def __init__(self, partitions: tuple[str, ...] = (), tasks: tuple[str, ...] = ()) -> None:
         self._partitions = frozenset(partitions)
         self._tasks = frozenset(tasks)
-        self._others = frozenset(others)
 
     def partition(self, boot: BootTime, index: int | None) -> bool:
         """True when a partition is shown."""
@@ -81,15 +77,6 @@ class Filter:
             windows=[w for w in boot.windows if self.partition(boot, w.partition)],
             tasks=[t for t in boot.tasks if self.task(boot, t)],
         )
-
-    def unknown(self, result: TimeResult) -> list[str]:
-        """What was asked for and is in no boot of the session."""
-        known = {str(p.index) for boot in result.boots for p in boot.partitions}
-        known |= {partition_name(boot, p.index) for boot in result.boots for p in boot.partitions}
-        tasks = {str(t.index) for boot in result.boots for t in boot.tasks}
-        tasks |= {task_name(boot, t.index) for boot in result.boots for t in boot.tasks}
-        missing = [f"partition {name}" for name in sorted(self._partitions - known)]
-        return missing + [f"task {name}" for name in sorted((self._tasks | self._others) - tasks)]
 
 
 # ---------------------------------------------------------------- JSON

@@ -24,7 +24,7 @@ from vxmon.report.fields import TIME_NAME, ArgumentText, Render, class_names, ev
 from vxmon.report.format import DEFAULT_FORMAT, Code, parse_format
 from vxmon.trace import CAUSES, LOSS_ID, LOSS_NAME, Boot, Chunk, Columns, ticks_to_ns
 
-__all__ = ["LinePrinter"]
+__all__ = ["LinePrinter", "alike", "interleave", "loss_text"]
 
 _LATE: Final = b" late:yes"
 
@@ -59,8 +59,8 @@ class LinePrinter:
         """The lines of a chunk."""
         self._enter(chunk.boot)
         columns = chunk.columns
-        groups = [(rows, self._block(chunk, rows)) for rows in _alike(columns)]
-        return _interleave(groups, len(columns))
+        groups = [(rows, self._block(chunk, rows)) for rows in alike(columns)]
+        return interleave(groups, len(columns))
 
     def _enter(self, boot: Boot) -> None:
         """Make what depends on the boot and its names, when that is not what it was."""
@@ -78,7 +78,7 @@ class LinePrinter:
         event, slots = int(columns.id[rows[0]]), int(columns.slots[rows[0]])
         pieces = self._head.pieces(columns, rows, event)
         if event == LOSS_ID:
-            pieces.append(lookup_table(_loss_text(chunk.losses[at]) for at in columns.at[rows].tolist()))
+            pieces.append(lookup_table(loss_text(chunk.losses[at]) for at in columns.at[rows].tolist()))
         else:
             for part in self._template(event, slots):
                 pieces += [part] if isinstance(part, bytes) else part(columns, rows)
@@ -93,14 +93,14 @@ class LinePrinter:
         return self._templates[key]
 
 
-def _alike(columns: Columns) -> list[Rows]:
+def alike(columns: Columns) -> list[Rows]:
     """Rows of each event and length; a boot's own order is kept within."""
     key = columns.id << np.uint16(4) | columns.slots
     order = np.argsort(key, kind="stable")
     return np.split(order, np.flatnonzero(np.diff(key[order])) + 1) if len(order) else []
 
 
-def _interleave(groups: list[tuple[Rows, NDArray[np.uint8]]], count: int) -> bytearray:
+def interleave(groups: list[tuple[Rows, NDArray[np.uint8]]], count: int) -> bytearray:
     """Put the rows of all groups in their order, and take the padding out."""
     widths = np.zeros(count, np.int64)
     for rows, block in groups:
@@ -116,7 +116,7 @@ def _interleave(groups: list[tuple[Rows, NDArray[np.uint8]]], count: int) -> byt
     return text.translate(None, b"\0")
 
 
-def _loss_text(loss: np.void) -> bytes:
+def loss_text(loss: np.void) -> bytes:
     """Arguments of a LOSS line. One a loss interval, not one a record."""
     start, end = (f"0x{int(loss[name]):08x}" if loss[name] >= 0 else "unknown" for name in ("start", "end"))
     causes = "".join(f" {cause}:{int(loss[cause])}" for cause in CAUSES if loss[cause])

@@ -10,7 +10,7 @@ from typing import Final
 
 from vxmon.errors import InputError
 
-__all__ = ["EVERYTHING", "Span", "parse_span"]
+__all__ = ["EVERYTHING", "Span", "parse_span", "parse_time"]
 
 _TIME: Final = re.compile(r"([0-9]{1,12}(?:\.[0-9]{1,9})?)(s|ms|us|ns|)")
 _NS: Final = {"s": 10**9, "ms": 10**6, "us": 10**3, "ns": 1, "": 10**9}
@@ -27,6 +27,17 @@ class Span:
         """The bounds as instants of the target's clock."""
         begin, end = (None if t is None else first + t * hz // 10**9 for t in (self.begin, self.end))
         return begin, end
+
+    def __str__(self) -> str:
+        """As it is written, in the largest unit that needs no fraction."""
+        return f"{_text(self.begin)}..{_text(self.end)}"
+
+
+def _text(ns: int | None) -> str:
+    if ns is None:
+        return ""
+    unit, size = next((unit, size) for unit, size in _NS.items() if ns % size == 0)
+    return f"{ns // size}{unit}"
 
 
 EVERYTHING: Final = Span()
@@ -48,10 +59,16 @@ def parse_span(text: str) -> Span:
     return span
 
 
-def _ns(text: str, whole: str) -> int | None:
-    if not text:
-        return None
+def parse_time(text: str) -> int:
+    """Read a time as ns: 1.5s, 200ms, 30us, 10ns or seconds without a unit. Raises InputError."""
     match = _TIME.fullmatch(text.strip())
     if match is None:
-        raise InputError(f"time window {whole!r}: {text!r} is no time; write for example 1.5s, 200ms or 30us")
+        raise InputError(f"{text!r} is no time; write for example 1.5s, 200ms or 30us")
     return int(Decimal(match[1]) * _NS[match[2]])
+
+
+def _ns(text: str, whole: str) -> int | None:
+    try:
+        return parse_time(text) if text else None
+    except InputError as error:
+        raise InputError(f"time window {whole!r}: {error}") from error

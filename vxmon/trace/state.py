@@ -202,6 +202,14 @@ class States:
                 span = (_one(stream.time), _one(until))
                 yield Segments(stream.boot, number, *span, partition, window, task, depth, _one(0))
 
+    def note_edges(self, number: int, edges: StreamEdges) -> None:
+        """Learn the edges of a stream while it is read: its begin when it is new, and losses."""
+        known = self._streams.get(number)
+        if known is None and self._boot is not None:
+            self._streams[number] = _Stream(self._boot, edges)
+        elif known is not None:
+            known.edges.gaps = edges.gaps
+
     def _enter(self, boot: Boot) -> None:
         self._boot = boot
         self._reader = FieldReader(boot.table)

@@ -8,10 +8,14 @@ from typing import TYPE_CHECKING, Final
 import click
 
 from vxmon_cli.output import Write, default_sigpipe, keep_apart, open_output
+from vxmon_cli.selecting import EVERY_CRITERION, note_selection, selection_options
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from vxmon.report.lines import LinePrinter
-    from vxmon.trace import Trace
+    from vxmon.trace import Chunk, Facts
+    from vxmon.trace.selection import Selected, Selection
 
 __all__ = ["print_events"]
 
@@ -27,45 +31,80 @@ _DIALECTS: Final = ("6", "7", "8")
 )
 @click.option("-n", "one_line", is_flag=True, help="Keep an event on one line; it always is.")
 @click.option("-v", "verbose", is_flag=True, help="A longer header, and the data words of each event.")
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice(("text", "csv")),
+    default="text",
+    show_default=True,
+    help="Lines for people, or rows with time_ns, cpu, class, event, partition, task, arguments, boot.",
+)
 @click.option("--dialect", type=click.Choice(_DIALECTS), default="8", help="Layout of traceprinter 6.x, 7.x or 8.x.")
+@selection_options(*EVERY_CRITERION)
 @click.option("--strict", is_flag=True, help="Exit with 1 when something was lost or damaged.")
 @click.pass_context
 def print_events(
     context: click.Context, files: tuple[str, ...], more_files: tuple[str, ...], output: str | None, head: str | None,
-    dialect: str, *, one_line: bool, verbose: bool, strict: bool,
+    form: str, dialect: str, selection: Selection, *, one_line: bool, verbose: bool, strict: bool,
 ) -> None:  # fmt: skip
     """Show the events of sessions as lines, in order of time.
 
     Several FILEs are read as one session; - is standard input, read as it comes. Each line is one event and begins
     with t:, the 64-bit time in clock cycles. Records that are missing are told by LOSS lines in their place.
+
+    Options that select: alternatives of one option, and --class and --event, add up; different options must all hold.
+    An event is of the partition and task that ran when it was recorded, and of those that it names.
     """
     del one_line
     paths = [*files, *more_files]
     if not paths:
         raise click.UsageError("which session? Give a FILE, or - for standard input", context)
-    from vxmon.report.format import DEFAULT_FORMAT, FORMAT_6
     from vxmon.report.header import incomplete_text
-    from vxmon.report.lines import LinePrinter
     from vxmon.trace import open_trace
+    from vxmon.trace.faults import fault_instants
+    from vxmon.trace.selection import selected
 
     default_sigpipe()
     keep_apart(paths, output)
-    layout = head or (FORMAT_6 if dialect == "6" else DEFAULT_FORMAT)
+    printer = None if form == "csv" else _line_printer(head, dialect, words=verbose)
     with open_trace(paths) as trace, open_output(output) as write:
-        printer = LinePrinter(layout, words=verbose, classic=dialect == "6")
-        _print(trace, printer, write, verbose=verbose)
+        chunks, books = selected(trace, selection, fault_instants, who=printer is None)
+        if printer is None:
+            _export(chunks, books, write)
+        else:
+            _print(chunks, trace.facts, printer, write, verbose=verbose)
+        if not selection.everything:
+            note_selection(books.text())
         missing = incomplete_text(trace.facts)
     if missing:
         click.echo(f"vxmon: {missing}", err=True)
     context.exit(1 if missing and strict else 0)
 
 
-def _print(trace: Trace, printer: LinePrinter, write: Write, *, verbose: bool) -> None:
+def _line_printer(head: str | None, dialect: str, *, words: bool) -> LinePrinter:
+    """Raises InputError: the format is wrong."""
+    from vxmon.report.format import DEFAULT_FORMAT, FORMAT_6
+    from vxmon.report.lines import LinePrinter
+
+    layout = head or (FORMAT_6 if dialect == "6" else DEFAULT_FORMAT)
+    return LinePrinter(layout, words=words, classic=dialect == "6")
+
+
+def _export(chunks: Iterator[Chunk], books: Selected, write: Write) -> None:
+    from vxmon.report.event_csv import HEADER, CsvPrinter
+
+    printer = CsvPrinter()
+    write(HEADER)
+    for chunk in chunks:
+        if books.ran is not None:
+            write(printer.lines(chunk, books.ran))
+
+
+def _print(chunks: Iterator[Chunk], facts: Facts, printer: LinePrinter, write: Write, *, verbose: bool) -> None:
     from vxmon.report.header import header_text
 
-    chunks = trace.chunks()
     first = next(chunks, None)
-    write(header_text(trace.facts, verbose=verbose).encode())
+    write(header_text(facts, verbose=verbose).encode())
     if first is not None:
         write(printer.lines(first))
     for chunk in chunks:
