@@ -4,6 +4,7 @@
 #include "command.h"
 #include "cookie.h"
 #include "evtmap.h"
+#include "fragments.h"
 #include "grow.h"
 #include "heartbeat.h"
 #include "link.h"
@@ -67,6 +68,7 @@ int vxm_agent_init(const struct vxm_agent_config *config)
     vxm_objects_init();
     vxm_pending_init();
     vxm_link_init();
+    vxm_fragments_init();
     vxm_command_init();
     vxm_heartbeat_init();
     vxm_tables_init();
@@ -156,6 +158,7 @@ static enum vxm_work exchange(void)
 bool vxm_agent_step(uint64_t deadline)
 {
     bool worked = tick() != VXM_IDLE;
+    worked |= vxm_fragments_step() != VXM_IDLE;
     worked |= vxm_tables_step(VXM_PORT_CLOCK64()) != VXM_IDLE;
     for (unsigned done = 1; VXM_PORT_CLOCK64() < deadline; done++) {
         enum vxm_work work = exchange();

@@ -7,6 +7,7 @@
 #include "acquire.h"
 #include "config.h"
 #include "cookie.h"
+#include "fragments.h"
 #include "heartbeat.h"
 #include "link.h"
 #include "run.h"
@@ -188,18 +189,18 @@ static void begin_reply(uint32_t request)
     vxm_text_begin(&words, reply.text, sizeof reply.text);
 }
 
-/* A reply that gets lost is asked for again, so the result of sending does not matter. */
-static void send_last(const struct vxm_peer *to)
-{
-    (void)vxm_frame_send(to, VXM_CHANNEL_REPLY, last.bytes, last.size, vxm_datagram_bytes());
-}
-
 static void answer(const struct vxm_peer *to)
 {
     pb_ostream_t stream = pb_ostream_from_buffer(last.bytes, sizeof last.bytes);
     last.size = pb_encode(&stream, vxmon_Reply_fields, &reply) ? stream.bytes_written : 0;
     last.request = reply.request;
-    send_last(to);
+    /* A reply that gets lost is asked for again, so the result of sending does not matter. */
+    struct vxm_message message = {
+        .peer = *to, .channel = VXM_CHANNEL_REPLY, .body = last.bytes, .body_size = last.size};
+    if (vxm_message_begin(&message, vxm_datagram_bytes())) {
+        vxm_fragments_keep(&message, vxm_datagram_bytes());
+        vxm_fragments_repeat_reply();
+    }
 }
 
 /* Never more than the stranger has sent: first without words, else not at all. */
@@ -277,7 +278,7 @@ static void take_command(const struct vxm_peer *from, const struct vxm_frame *fr
         refuse();
     } else if (controller && command.request == last.request) {
         vxm_link_heard();
-        send_last(from);
+        vxm_fragments_repeat_reply();
     } else if (decoded && command.which_body == vxmon_Command_hello_tag) {
         serve_hello(from, frame->length);
     } else if (controller) {
@@ -319,6 +320,18 @@ static void take_heartbeat(const struct vxm_frame *frame)
     vxm_heartbeat_echo(heartbeat.time);
 }
 
+static void take_fragment_request(const struct vxm_peer *from, const struct vxm_frame *frame)
+{
+    vxmon_FragmentRequest request = vxmon_FragmentRequest_init_zero;
+    pb_istream_t stream = pb_istream_from_buffer(frame->payload, frame->length);
+    if (!pb_decode(&stream, vxmon_FragmentRequest_fields, &request)) {
+        refuse();
+        return;
+    }
+    vxm_link_heard();
+    vxm_fragments_want(from, &request);
+}
+
 static void serve(const struct vxm_peer *from, const struct vxm_frame *frame)
 {
     if (frame->channel == VXM_CHANNEL_COMMAND) {
@@ -329,6 +342,8 @@ static void serve(const struct vxm_peer *from, const struct vxm_frame *frame)
         take_ack(frame);
     } else if (frame->channel == VXM_CHANNEL_HEARTBEAT) {
         take_heartbeat(frame);
+    } else if (frame->channel == VXM_CHANNEL_RESEND) {
+        take_fragment_request(from, frame);
     } else {
         refuse();
     }

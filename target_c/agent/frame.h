@@ -22,6 +22,7 @@ enum vxm_channel {
     VXM_CHANNEL_HEARTBEAT = 5,
     VXM_CHANNEL_ACK = 6,
     VXM_CHANNEL_END = 7,
+    VXM_CHANNEL_RESEND = 8,
 };
 
 /* A received datagram whose header and CRC are right. */

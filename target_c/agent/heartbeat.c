@@ -14,6 +14,7 @@
 
 static uint64_t next_at;
 static uint64_t echo;
+static uint64_t echo_time;
 static unsigned ends_left;
 static uint64_t end_at;
 
@@ -27,6 +28,7 @@ void vxm_heartbeat_init(void)
 {
     next_at = 0;
     echo = 0;
+    echo_time = 0;
     ends_left = 0;
     end_at = 0;
 }
@@ -39,6 +41,7 @@ void vxm_heartbeat_soon(void)
 void vxm_heartbeat_echo(uint64_t host_time)
 {
     echo = host_time;
+    echo_time = VXM_PORT_CLOCK64();
 }
 
 void vxm_end_begin(void)
@@ -95,6 +98,7 @@ static void fill_heartbeat(vxmon_TargetHeartbeat *heartbeat)
         .send_failed = vxm_frame_counters.send_failed,
     };
     heartbeat->echo = echo;
+    heartbeat->echo_time = echo_time;
     heartbeat->time = VXM_PORT_CLOCK64();
 }
 

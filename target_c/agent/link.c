@@ -3,6 +3,7 @@
 
 #include "heartbeat.h"
 #include "state.h"
+#include "upload.h"
 #include "vxm/hooks.h"
 
 /* Three heartbeats, one a second. */
@@ -34,6 +35,18 @@ static void record(uint16_t state)
     vxm_heartbeat_soon();
 }
 
+/*
+ * A host that takes over has nothing yet: all that is still held is for it, and the end of a run that was
+ * over before the former host had everything.
+ */
+static void hand_over(void)
+{
+    vxm_upload_forget_acknowledgements();
+    if (vxm_agent.run != 0 && !vxm_agent.running && vxm_upload_busy()) {
+        vxm_end_begin();
+    }
+}
+
 void vxm_link_assume(const struct vxm_peer *peer)
 {
     link.peer = *peer;
@@ -45,7 +58,7 @@ void vxm_link_assume(const struct vxm_peer *peer)
 
 bool vxm_link_take(const struct vxm_peer *peer)
 {
-    bool another = link.has_peer && !same(&link.peer, peer);
+    bool another = !link.has_peer || !same(&link.peer, peer);
     if (link.controlled && !link.lost && another) {
         return false;
     }
@@ -57,6 +70,7 @@ bool vxm_link_take(const struct vxm_peer *peer)
     link.heard_at = VXM_PORT_CLOCK64();
     if (another) {
         record(VXM_LINK_STATE_MOVED);
+        hand_over();
     } else if (was_lost) {
         record(VXM_LINK_STATE_UP);
     }

@@ -6,6 +6,7 @@
 #include "acquire.h"
 #include "config.h"
 #include "evtmap.h"
+#include "fragments.h"
 #include "link.h"
 #include "objects.h"
 #include "text.h"
@@ -13,7 +14,7 @@
 
 #define REPEAT_MS 5000u
 #define CHANGE_MS 200u
-#define PART_BYTES 4096u
+#define PART_BYTES VXM_PART_BYTES
 #define VERSION_BYTES 6u
 /* Field `events` of message Table; nanopb leaves it out because its bytes are ready-made. */
 #define VXM_TABLE_EVENTS_TAG 2u
@@ -33,8 +34,6 @@ static struct {
     uint32_t version; /* of the object table when the pass began */
     uint64_t begun_at;
 } pass;
-
-static uint8_t part[PART_BYTES];
 
 void vxm_tables_init(void)
 {
@@ -266,13 +265,13 @@ static void settle(void)
 /* Fills a part with the entries that fit, which is at least one; returns its size. */
 static size_t fill_part(void)
 {
-    pb_ostream_t stream = pb_ostream_from_buffer(part, sizeof part);
+    pb_ostream_t stream = pb_ostream_from_buffer(vxm_fragments_part(), PART_BYTES);
     if (!pb_encode_tag(&stream, PB_WT_VARINT, vxmon_ObjectTable_version_tag) ||
         !pb_encode_varint(&stream, pass.version)) {
         return 0;
     }
     while (pass.item < ITEM_END) {
-        if (stream.bytes_written + entry_room() > sizeof part) {
+        if (stream.bytes_written + entry_room() > PART_BYTES) {
             break;
         }
         if (!add_entry(&stream)) {
@@ -307,13 +306,18 @@ static bool begin_message(uint32_t tag, const uint8_t *body, size_t size)
     };
     put_varint(message, tag << 3 | PB_WT_STRING);
     put_varint(message, size);
-    return vxm_message_begin(message, vxm_datagram_bytes());
+    if (!vxm_message_begin(message, vxm_datagram_bytes())) {
+        return false;
+    }
+    vxm_fragments_keep(message, vxm_datagram_bytes());
+    return true;
 }
 
 static bool begin_info(void)
 {
     static vxmon_TargetInfo info;
-    pb_ostream_t stream = pb_ostream_from_buffer(part, sizeof part);
+    uint8_t *part = vxm_fragments_part();
+    pb_ostream_t stream = pb_ostream_from_buffer(part, PART_BYTES);
     vxm_tables_fill_info(&info);
     return pb_encode(&stream, vxmon_TargetInfo_fields, &info) &&
            begin_message(vxmon_Table_info_tag, part, stream.bytes_written);
@@ -334,6 +338,7 @@ static bool next_message(void)
     case ITEM_END:
         return false;
     default: {
+        const uint8_t *part = vxm_fragments_part();
         size_t size = fill_part();
         return size != 0 && begin_message(vxmon_Table_objects_tag, part, size);
     }

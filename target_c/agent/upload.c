@@ -314,6 +314,17 @@ static void acknowledge_all(unsigned number, const vxmon_StreamAck *ack, const s
     prune(upload);
 }
 
+void vxm_upload_forget_acknowledgements(void)
+{
+    for (unsigned number = 0; number < VXM_PORT_STREAMS; number++) {
+        struct upload *upload = &uploads[number];
+        upload->missing_count = upload->missing_next = 0;
+        for (uint32_t i = 0; i < upload->count; i++) {
+            cut_at(upload, i)->acknowledged = 0;
+        }
+    }
+}
+
 /* A new list is taken when the one before is worked off and its last block had time to arrive. */
 static void plan_resends(struct upload *upload, const vxmon_StreamAck *ack, const struct range *ranges)
 {

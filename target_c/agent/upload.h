@@ -36,6 +36,9 @@ enum vxm_work vxm_upload_step(void);
 /* Takes what the host says it has. False when it cannot be right. */
 bool vxm_upload_acknowledge(const vxmon_StreamAck *ack);
 
+/* Another host takes over: what is held must be sent to it, whatever the one before has. */
+void vxm_upload_forget_acknowledgements(void);
+
 /* The figures of a stream, as of one instant. */
 void vxm_upload_state(unsigned stream, vxmon_StreamState *state);
 

@@ -14,6 +14,8 @@ from vxmon.wire.authentication import Challenge
 from vxmon.wire.block import make_block
 from vxmon.wire.datagram import decode_datagram
 from vxmon.wire.events import TABLES
+from vxmon.wire.notes import Note, NoteKind
+from vxmon.wire.resend import FragmentRequest
 from vxmon.wire.slots import Value, encode_record
 
 BOOT = 0x5EED0001
@@ -195,10 +197,15 @@ def messages() -> Iterator[tuple[str, t.Channel, Message]]:
         yield f"reply-{name}", t.Channel.REPLY, reply
     yield "heartbeat-target", t.Channel.HEARTBEAT, BEAT
     yield "heartbeat-host", t.Channel.HEARTBEAT, t.HostHeartbeat(1_234_567_890_123)
+    yield "heartbeat-target-echo-time", t.Channel.HEARTBEAT, replace(BEAT, echo_time=TIME - 1)
     missing = (t.Range(11, 2), t.Range(1 << 40, 1))
     yield "ack", t.Channel.ACK, t.Ack(2, (t.StreamAck(0, 10, 1 << 41, missing), t.StreamAck(1, 5, 5)))
     yield "end", t.Channel.END, END
     yield "end-grown", t.Channel.END, replace(END, streams=(replace(STATES[0], grow_failures=3),))
+    yield "resend", t.Channel.RESEND, FragmentRequest(4, 0x0708, (0, 5, 63))
+    note = Note(NoteKind.REBOOT, "the target was restarted", 2, 0x5EED0000, 250_000_000)
+    yield "note-reboot", t.Channel.NOTE, note
+    yield "note-lost", t.Channel.NOTE, Note(NoteKind.LINK_LOST, "not heard for 3 s", 2)
     yield "table-info", t.Channel.TABLE, INFO
     yield "table-objects", t.Channel.TABLE, OBJECTS
     for release, table in TABLES.items():

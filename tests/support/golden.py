@@ -8,6 +8,7 @@ encoder must go on making them.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import fields, is_dataclass
 from enum import IntEnum
 from pathlib import Path
@@ -17,7 +18,9 @@ from vxmon.wire.block import decode_block, encode_block
 from vxmon.wire.control import decode_command, decode_reply, encode_command, encode_reply
 from vxmon.wire.datagram import decode_datagram, split_message
 from vxmon.wire.events import TABLES
+from vxmon.wire.notes import Note, decode_note, encode_note
 from vxmon.wire.reassembly import Reassembler
+from vxmon.wire.resend import FragmentRequest, decode_fragment_request, encode_fragment_request
 from vxmon.wire.slots import SLOT_BYTES, decode_record
 from vxmon.wire.status import (
     decode_ack,
@@ -50,7 +53,10 @@ from vxmon.wire.types import (
 __all__ = ["ENTROPY", "KEY", "NUMBER", "SESSION", "VECTORS", "Message", "cut", "decode", "encode", "seal_of", "to_json"]
 
 VECTORS = Path(__file__).parents[2] / "proto" / "vectors" / "v1"
-Message = Ack | Block | Command | End | HostHeartbeat | Reply | TargetHeartbeat | TargetInfo | EventTable | ObjectTable
+Message = (
+    Ack | Block | Command | End | EventTable | FragmentRequest | HostHeartbeat | Note | ObjectTable | Reply
+    | TargetHeartbeat | TargetInfo
+)  # fmt: skip
 
 _FLAGS_AT, _HEADER_SIZE_AT, _LENGTH_AT = 5, 7, 20
 # Of the authenticated vectors; the entropy is the one their boot nonce is made of.
@@ -62,6 +68,7 @@ _LATER = {
         "operations_ms", "grow_units", "max_units", "max_records", "stop_when_full",
     },
     "StreamState": {"grow_failures"},
+    "TargetHeartbeat": {"echo_time"},
     "TargetInfo": {
         "min_period_ms", "max_period_ms", "max_content_bytes", "hm_log", "edr_log", "running", "config",
         "partition_count", "object_count", "has_key",
@@ -113,6 +120,10 @@ def _payload(message: Message) -> bytes:
             return encode_host_heartbeat(message)
         case TargetHeartbeat():
             return encode_target_heartbeat(message)
+        case FragmentRequest():
+            return encode_fragment_request(message)
+        case Note():
+            return encode_note(message)
         case TargetInfo() | EventTable() | ObjectTable():
             return encode_table(message)
     raise AssertionError(message)
@@ -128,24 +139,21 @@ def decode(data: bytes, kind: str) -> tuple[Header, Message]:
 
 
 def _message(datagram: Datagram, payload: bytes, kind: str) -> Message:
-    match datagram.header.channel:
-        case Channel.COMMAND:
-            return decode_command(payload)
-        case Channel.REPLY:
-            return decode_reply(payload)
-        case Channel.BLOCK:
-            return decode_block(datagram)
-        case Channel.TABLE:
-            return decode_table(payload)
-        case Channel.ACK:
-            return decode_ack(payload)
-        case Channel.END:
-            return decode_end(payload)
-        case Channel.HEARTBEAT if kind == "HostHeartbeat":
-            return decode_host_heartbeat(payload)
-        case Channel.HEARTBEAT:
-            return decode_target_heartbeat(payload)
-    raise AssertionError(datagram.header)
+    if datagram.header.channel == Channel.BLOCK:
+        return decode_block(datagram)
+    if kind == "HostHeartbeat":
+        return decode_host_heartbeat(payload)
+    decoders: dict[int, Callable[[bytes], Message]] = {
+        Channel.COMMAND: decode_command,
+        Channel.REPLY: decode_reply,
+        Channel.TABLE: decode_table,
+        Channel.HEARTBEAT: decode_target_heartbeat,
+        Channel.ACK: decode_ack,
+        Channel.END: decode_end,
+        Channel.RESEND: decode_fragment_request,
+        Channel.NOTE: decode_note,
+    }
+    return decoders[datagram.header.channel](payload)
 
 
 def to_json(header: Header, message: Message) -> dict[str, object]:

@@ -44,7 +44,8 @@ def decode_target_heartbeat(payload: bytes) -> TargetHeartbeat:
     """Decode the payload of a HEARTBEAT datagram from the target; raises WireError."""
     message = parse(pb.TargetHeartbeat(), payload, "target heartbeat")
     link = message.link
-    check_numbers("target heartbeat", message.time, *(getattr(link, name) for name in _COUNTERS))
+    times = (message.time, message.echo_time)
+    check_numbers("target heartbeat", *times, *(getattr(link, name) for name in _COUNTERS))
     return TargetHeartbeat(
         time=message.time,
         clock_hz=message.clock_hz,
@@ -56,6 +57,7 @@ def decode_target_heartbeat(payload: bytes) -> TargetHeartbeat:
         streams=stream_states_from(message.streams, "target heartbeat"),
         link=LinkCounters(**{name: getattr(link, name) for name in _COUNTERS}),
         echo=message.echo,
+        echo_time=message.echo_time,
     )
 
 
@@ -74,6 +76,7 @@ def encode_target_heartbeat(beat: TargetHeartbeat) -> bytes:
             streams=map(stream_state_to, beat.streams),
             link=pb.LinkCounters(**{name: getattr(link, name) for name in _COUNTERS}),
             echo=beat.echo,
+            echo_time=beat.echo_time,
         )
     except ValueError as error:
         raise WireError("payload", f"target heartbeat: {error}") from error

@@ -76,6 +76,8 @@ class Channel(IntEnum):
     HEARTBEAT = 5
     ACK = 6
     END = 7
+    RESEND = 8
+    NOTE = 9
 
 
 class Flag(IntFlag):
@@ -261,7 +263,7 @@ class LinkCounters:
 
 @dataclass(frozen=True, slots=True)
 class TargetHeartbeat:
-    """The target's sign of life."""
+    """The target's sign of life; ``echo`` is the time of the host's last one, ``echo_time`` when it was received."""
 
     time: int
     clock_hz: int
@@ -273,6 +275,7 @@ class TargetHeartbeat:
     streams: tuple[StreamState, ...] = ()
     link: LinkCounters = field(default_factory=LinkCounters)
     echo: int = 0
+    echo_time: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -36,6 +36,12 @@ PB_BIND(vxmon_LinkCounters, vxmon_LinkCounters, AUTO)
 PB_BIND(vxmon_HostHeartbeat, vxmon_HostHeartbeat, AUTO)
 
 
+PB_BIND(vxmon_FragmentRequest, vxmon_FragmentRequest, AUTO)
+
+
+PB_BIND(vxmon_Note, vxmon_Note, AUTO)
+
+
 PB_BIND(vxmon_RunConfig, vxmon_RunConfig, 2)
 
 
@@ -139,6 +145,8 @@ PB_BIND(vxmon_ObjectTable, vxmon_ObjectTable, AUTO)
 
 
 PB_BIND(vxmon_Table, vxmon_Table, 2)
+
+
 
 
 

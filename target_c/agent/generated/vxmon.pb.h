@@ -10,6 +10,16 @@
 #endif
 
 /* Enum definitions */
+typedef enum _vxmon_NoteKind {
+    vxmon_NoteKind_LINK_LOST = 0, /* the target has not been heard for three heartbeats */
+    vxmon_NoteKind_LINK_BACK = 1, /* it is heard again, in the same boot */
+    vxmon_NoteKind_REBOOT = 2, /* it is heard again, in another boot */
+    vxmon_NoteKind_RESUMED = 3, /* this host goes on with a run that another one began */
+    vxmon_NoteKind_PORT_CHANGED = 4, /* this host sends from another address or port */
+    vxmon_NoteKind_CANCELLED = 5, /* a command was given up by the user */
+    vxmon_NoteKind_UNANSWERED = 6 /* a command had no answer to its last try */
+} vxmon_NoteKind;
+
 typedef enum _vxmon_Payload {
     vxmon_Payload_METADATA = 0, /* MSG_SEND and MSG_RECEIVE */
     vxmon_Payload_OFF = 1, /* neither */
@@ -130,12 +140,24 @@ typedef struct _vxmon_TargetHeartbeat {
     bool has_link;
     vxmon_LinkCounters link;
     uint64_t echo; /* the host heartbeat's time that was received last, 0: none */
+    uint64_t echo_time; /* ticks at which that one was received */
 } vxmon_TargetHeartbeat;
 
 /* From the host each second. */
 typedef struct _vxmon_HostHeartbeat {
     uint64_t time; /* host's monotonic clock in ns */
 } vxmon_HostHeartbeat;
+
+/* Fragments of a message that the host lacks. A target that no longer has the message ignores it. */
+typedef struct _vxmon_FragmentRequest {
+    uint32_t channel; /* of the message: REPLY or TABLE */
+    uint32_t message; /* its number */
+    uint64_t missing; /* bit i: fragment i */
+} vxmon_FragmentRequest;
+
+typedef struct _vxmon_Note {
+    char dummy_field;
+} vxmon_Note;
 
 typedef PB_BYTES_ARRAY_T(128) vxmon_RunConfig_enable_t;
 typedef PB_BYTES_ARRAY_T(32) vxmon_RunConfig_hidden_partitions_t;
@@ -457,6 +479,10 @@ extern "C" {
 #endif
 
 /* Helper constants for enums */
+#define _vxmon_NoteKind_MIN vxmon_NoteKind_LINK_LOST
+#define _vxmon_NoteKind_MAX vxmon_NoteKind_UNANSWERED
+#define _vxmon_NoteKind_ARRAYSIZE ((vxmon_NoteKind)(vxmon_NoteKind_UNANSWERED+1))
+
 #define _vxmon_Payload_MIN vxmon_Payload_METADATA
 #define _vxmon_Payload_MAX vxmon_Payload_CONTENT
 #define _vxmon_Payload_ARRAYSIZE ((vxmon_Payload)(vxmon_Payload_CONTENT+1))
@@ -468,6 +494,8 @@ extern "C" {
 #define _vxmon_Result_MIN vxmon_Result_OK
 #define _vxmon_Result_MAX vxmon_Result_KEY
 #define _vxmon_Result_ARRAYSIZE ((vxmon_Result)(vxmon_Result_KEY+1))
+
+
 
 
 
@@ -526,9 +554,11 @@ extern "C" {
 #define vxmon_StreamAck_init_default             {0, 0, 0, 0, {vxmon_Range_init_default, vxmon_Range_init_default, vxmon_Range_init_default, vxmon_Range_init_default, vxmon_Range_init_default, vxmon_Range_init_default, vxmon_Range_init_default, vxmon_Range_init_default, vxmon_Range_init_default, vxmon_Range_init_default, vxmon_Range_init_default, vxmon_Range_init_default, vxmon_Range_init_default, vxmon_Range_init_default, vxmon_Range_init_default, vxmon_Range_init_default}}
 #define vxmon_Ack_init_default                   {0, 0, {vxmon_StreamAck_init_default, vxmon_StreamAck_init_default, vxmon_StreamAck_init_default, vxmon_StreamAck_init_default, vxmon_StreamAck_init_default, vxmon_StreamAck_init_default, vxmon_StreamAck_init_default, vxmon_StreamAck_init_default}}
 #define vxmon_StreamState_init_default           {0, 0, 0, 0, 0, 0, false, vxmon_Losses_init_default, 0, 0, 0}
-#define vxmon_TargetHeartbeat_init_default       {0, 0, "", 0, 0, 0, 0, 0, {vxmon_StreamState_init_default, vxmon_StreamState_init_default, vxmon_StreamState_init_default, vxmon_StreamState_init_default, vxmon_StreamState_init_default, vxmon_StreamState_init_default, vxmon_StreamState_init_default, vxmon_StreamState_init_default}, false, vxmon_LinkCounters_init_default, 0}
+#define vxmon_TargetHeartbeat_init_default       {0, 0, "", 0, 0, 0, 0, 0, {vxmon_StreamState_init_default, vxmon_StreamState_init_default, vxmon_StreamState_init_default, vxmon_StreamState_init_default, vxmon_StreamState_init_default, vxmon_StreamState_init_default, vxmon_StreamState_init_default, vxmon_StreamState_init_default}, false, vxmon_LinkCounters_init_default, 0, 0}
 #define vxmon_LinkCounters_init_default          {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0}
 #define vxmon_HostHeartbeat_init_default         {0}
+#define vxmon_FragmentRequest_init_default       {0, 0, 0}
+#define vxmon_Note_init_default                  {0}
 #define vxmon_RunConfig_init_default             {{0, {0}}, 0, 0, 0, _vxmon_Policy_MIN, 0, 0, 0, 0, 0, {0, {0}}, {0, {0}}, _vxmon_Payload_MIN, 0, 0, false, 0, false, 0, false, 0, 0, 0, 0, 0}
 #define vxmon_Hello_init_default                 {0, {0, {0}}}
 #define vxmon_InfoRequest_init_default           {0}
@@ -571,9 +601,11 @@ extern "C" {
 #define vxmon_StreamAck_init_zero                {0, 0, 0, 0, {vxmon_Range_init_zero, vxmon_Range_init_zero, vxmon_Range_init_zero, vxmon_Range_init_zero, vxmon_Range_init_zero, vxmon_Range_init_zero, vxmon_Range_init_zero, vxmon_Range_init_zero, vxmon_Range_init_zero, vxmon_Range_init_zero, vxmon_Range_init_zero, vxmon_Range_init_zero, vxmon_Range_init_zero, vxmon_Range_init_zero, vxmon_Range_init_zero, vxmon_Range_init_zero}}
 #define vxmon_Ack_init_zero                      {0, 0, {vxmon_StreamAck_init_zero, vxmon_StreamAck_init_zero, vxmon_StreamAck_init_zero, vxmon_StreamAck_init_zero, vxmon_StreamAck_init_zero, vxmon_StreamAck_init_zero, vxmon_StreamAck_init_zero, vxmon_StreamAck_init_zero}}
 #define vxmon_StreamState_init_zero              {0, 0, 0, 0, 0, 0, false, vxmon_Losses_init_zero, 0, 0, 0}
-#define vxmon_TargetHeartbeat_init_zero          {0, 0, "", 0, 0, 0, 0, 0, {vxmon_StreamState_init_zero, vxmon_StreamState_init_zero, vxmon_StreamState_init_zero, vxmon_StreamState_init_zero, vxmon_StreamState_init_zero, vxmon_StreamState_init_zero, vxmon_StreamState_init_zero, vxmon_StreamState_init_zero}, false, vxmon_LinkCounters_init_zero, 0}
+#define vxmon_TargetHeartbeat_init_zero          {0, 0, "", 0, 0, 0, 0, 0, {vxmon_StreamState_init_zero, vxmon_StreamState_init_zero, vxmon_StreamState_init_zero, vxmon_StreamState_init_zero, vxmon_StreamState_init_zero, vxmon_StreamState_init_zero, vxmon_StreamState_init_zero, vxmon_StreamState_init_zero}, false, vxmon_LinkCounters_init_zero, 0, 0}
 #define vxmon_LinkCounters_init_zero             {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0}
 #define vxmon_HostHeartbeat_init_zero            {0}
+#define vxmon_FragmentRequest_init_zero          {0, 0, 0}
+#define vxmon_Note_init_zero                     {0}
 #define vxmon_RunConfig_init_zero                {{0, {0}}, 0, 0, 0, _vxmon_Policy_MIN, 0, 0, 0, 0, 0, {0, {0}}, {0, {0}}, _vxmon_Payload_MIN, 0, 0, false, 0, false, 0, false, 0, 0, 0, 0, 0}
 #define vxmon_Hello_init_zero                    {0, {0, {0}}}
 #define vxmon_InfoRequest_init_zero              {0}
@@ -669,7 +701,11 @@ extern "C" {
 #define vxmon_TargetHeartbeat_streams_tag        8
 #define vxmon_TargetHeartbeat_link_tag           9
 #define vxmon_TargetHeartbeat_echo_tag           10
+#define vxmon_TargetHeartbeat_echo_time_tag      11
 #define vxmon_HostHeartbeat_time_tag             1
+#define vxmon_FragmentRequest_channel_tag        1
+#define vxmon_FragmentRequest_message_tag        2
+#define vxmon_FragmentRequest_missing_tag        3
 #define vxmon_RunConfig_enable_tag               1
 #define vxmon_RunConfig_datagram_bytes_tag       2
 #define vxmon_RunConfig_unit_slots_tag           3
@@ -914,7 +950,8 @@ X(a, STATIC,   SINGULAR, UINT32,   run,               6) \
 X(a, STATIC,   SINGULAR, BOOL,     running,           7) \
 X(a, STATIC,   REPEATED, MESSAGE,  streams,           8) \
 X(a, STATIC,   OPTIONAL, MESSAGE,  link,              9) \
-X(a, STATIC,   SINGULAR, UINT64,   echo,             10)
+X(a, STATIC,   SINGULAR, UINT64,   echo,             10) \
+X(a, STATIC,   SINGULAR, UINT64,   echo_time,        11)
 #define vxmon_TargetHeartbeat_CALLBACK NULL
 #define vxmon_TargetHeartbeat_DEFAULT NULL
 #define vxmon_TargetHeartbeat_streams_MSGTYPE vxmon_StreamState
@@ -939,6 +976,18 @@ X(a, STATIC,   SINGULAR, UINT64,   unchecked,        11)
 X(a, STATIC,   SINGULAR, UINT64,   time,              1)
 #define vxmon_HostHeartbeat_CALLBACK NULL
 #define vxmon_HostHeartbeat_DEFAULT NULL
+
+#define vxmon_FragmentRequest_FIELDLIST(X, a) \
+X(a, STATIC,   SINGULAR, UINT32,   channel,           1) \
+X(a, STATIC,   SINGULAR, UINT32,   message,           2) \
+X(a, STATIC,   SINGULAR, FIXED64,  missing,           3)
+#define vxmon_FragmentRequest_CALLBACK NULL
+#define vxmon_FragmentRequest_DEFAULT NULL
+
+#define vxmon_Note_FIELDLIST(X, a) \
+
+#define vxmon_Note_CALLBACK NULL
+#define vxmon_Note_DEFAULT NULL
 
 #define vxmon_RunConfig_FIELDLIST(X, a) \
 X(a, STATIC,   SINGULAR, BYTES,    enable,            1) \
@@ -1294,6 +1343,8 @@ extern const pb_msgdesc_t vxmon_StreamState_msg;
 extern const pb_msgdesc_t vxmon_TargetHeartbeat_msg;
 extern const pb_msgdesc_t vxmon_LinkCounters_msg;
 extern const pb_msgdesc_t vxmon_HostHeartbeat_msg;
+extern const pb_msgdesc_t vxmon_FragmentRequest_msg;
+extern const pb_msgdesc_t vxmon_Note_msg;
 extern const pb_msgdesc_t vxmon_RunConfig_msg;
 extern const pb_msgdesc_t vxmon_Hello_msg;
 extern const pb_msgdesc_t vxmon_InfoRequest_msg;
@@ -1341,6 +1392,8 @@ extern const pb_msgdesc_t vxmon_Table_msg;
 #define vxmon_TargetHeartbeat_fields &vxmon_TargetHeartbeat_msg
 #define vxmon_LinkCounters_fields &vxmon_LinkCounters_msg
 #define vxmon_HostHeartbeat_fields &vxmon_HostHeartbeat_msg
+#define vxmon_FragmentRequest_fields &vxmon_FragmentRequest_msg
+#define vxmon_Note_fields &vxmon_Note_msg
 #define vxmon_RunConfig_fields &vxmon_RunConfig_msg
 #define vxmon_Hello_fields &vxmon_Hello_msg
 #define vxmon_InfoRequest_fields &vxmon_InfoRequest_msg
@@ -1396,6 +1449,7 @@ extern const pb_msgdesc_t vxmon_Table_msg;
 #define vxmon_Event_size                         0
 #define vxmon_Field_size                         0
 #define vxmon_Filter_size                        8
+#define vxmon_FragmentRequest_size               21
 #define vxmon_Hello_size                         75
 #define vxmon_HostHeartbeat_size                 11
 #define vxmon_InfoRequest_size                   0
@@ -1407,6 +1461,7 @@ extern const pb_msgdesc_t vxmon_Table_msg;
 #define vxmon_MemoryEntry_size                   36
 #define vxmon_MemoryPage_size                    625
 #define vxmon_MemoryRequest_size                 6
+#define vxmon_Note_size                          0
 #define vxmon_ObjectEntry_size                   71
 #define vxmon_PartitionEntry_size                45
 #define vxmon_Range_size                         22
@@ -1419,7 +1474,7 @@ extern const pb_msgdesc_t vxmon_Table_msg;
 #define vxmon_StreamAck_size                     412
 #define vxmon_StreamState_size                   114
 #define vxmon_TablesRequest_size                 0
-#define vxmon_TargetHeartbeat_size               1115
+#define vxmon_TargetHeartbeat_size               1126
 #define vxmon_TargetInfo_size                    754
 #define vxmon_TaskEntry_size                     89
 #define vxmon_Trigger_size                       72

@@ -7,6 +7,16 @@ from typing import ClassVar as _ClassVar, Optional as _Optional, Union as _Union
 
 DESCRIPTOR: _descriptor.FileDescriptor
 
+class NoteKind(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
+    __slots__ = ()
+    LINK_LOST: _ClassVar[NoteKind]
+    LINK_BACK: _ClassVar[NoteKind]
+    REBOOT: _ClassVar[NoteKind]
+    RESUMED: _ClassVar[NoteKind]
+    PORT_CHANGED: _ClassVar[NoteKind]
+    CANCELLED: _ClassVar[NoteKind]
+    UNANSWERED: _ClassVar[NoteKind]
+
 class Payload(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
     __slots__ = ()
     METADATA: _ClassVar[Payload]
@@ -29,6 +39,13 @@ class Result(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
     STATE: _ClassVar[Result]
     MEMORY: _ClassVar[Result]
     KEY: _ClassVar[Result]
+LINK_LOST: NoteKind
+LINK_BACK: NoteKind
+REBOOT: NoteKind
+RESUMED: NoteKind
+PORT_CHANGED: NoteKind
+CANCELLED: NoteKind
+UNANSWERED: NoteKind
 METADATA: Payload
 OFF: Payload
 CONTENT: Payload
@@ -147,7 +164,7 @@ class StreamState(_message.Message):
     def __init__(self, stream: _Optional[int] = ..., recorded: _Optional[int] = ..., cut_index: _Optional[int] = ..., cut_time: _Optional[int] = ..., blocks: _Optional[int] = ..., held: _Optional[int] = ..., losses: _Optional[_Union[Losses, _Mapping]] = ..., units: _Optional[int] = ..., units_used: _Optional[int] = ..., grow_failures: _Optional[int] = ...) -> None: ...
 
 class TargetHeartbeat(_message.Message):
-    __slots__ = ("time", "clock_hz", "os_release", "table_fingerprint", "object_version", "run", "running", "streams", "link", "echo")
+    __slots__ = ("time", "clock_hz", "os_release", "table_fingerprint", "object_version", "run", "running", "streams", "link", "echo", "echo_time")
     TIME_FIELD_NUMBER: _ClassVar[int]
     CLOCK_HZ_FIELD_NUMBER: _ClassVar[int]
     OS_RELEASE_FIELD_NUMBER: _ClassVar[int]
@@ -158,6 +175,7 @@ class TargetHeartbeat(_message.Message):
     STREAMS_FIELD_NUMBER: _ClassVar[int]
     LINK_FIELD_NUMBER: _ClassVar[int]
     ECHO_FIELD_NUMBER: _ClassVar[int]
+    ECHO_TIME_FIELD_NUMBER: _ClassVar[int]
     time: int
     clock_hz: int
     os_release: str
@@ -168,7 +186,8 @@ class TargetHeartbeat(_message.Message):
     streams: _containers.RepeatedCompositeFieldContainer[StreamState]
     link: LinkCounters
     echo: int
-    def __init__(self, time: _Optional[int] = ..., clock_hz: _Optional[int] = ..., os_release: _Optional[str] = ..., table_fingerprint: _Optional[int] = ..., object_version: _Optional[int] = ..., run: _Optional[int] = ..., running: _Optional[bool] = ..., streams: _Optional[_Iterable[_Union[StreamState, _Mapping]]] = ..., link: _Optional[_Union[LinkCounters, _Mapping]] = ..., echo: _Optional[int] = ...) -> None: ...
+    echo_time: int
+    def __init__(self, time: _Optional[int] = ..., clock_hz: _Optional[int] = ..., os_release: _Optional[str] = ..., table_fingerprint: _Optional[int] = ..., object_version: _Optional[int] = ..., run: _Optional[int] = ..., running: _Optional[bool] = ..., streams: _Optional[_Iterable[_Union[StreamState, _Mapping]]] = ..., link: _Optional[_Union[LinkCounters, _Mapping]] = ..., echo: _Optional[int] = ..., echo_time: _Optional[int] = ...) -> None: ...
 
 class LinkCounters(_message.Message):
     __slots__ = ("sent", "received", "refused", "resent", "send_failed", "malformed", "no_key", "wrong_key", "replayed", "stranger", "unchecked")
@@ -201,6 +220,30 @@ class HostHeartbeat(_message.Message):
     TIME_FIELD_NUMBER: _ClassVar[int]
     time: int
     def __init__(self, time: _Optional[int] = ...) -> None: ...
+
+class FragmentRequest(_message.Message):
+    __slots__ = ("channel", "message", "missing")
+    CHANNEL_FIELD_NUMBER: _ClassVar[int]
+    MESSAGE_FIELD_NUMBER: _ClassVar[int]
+    MISSING_FIELD_NUMBER: _ClassVar[int]
+    channel: int
+    message: int
+    missing: int
+    def __init__(self, channel: _Optional[int] = ..., message: _Optional[int] = ..., missing: _Optional[int] = ...) -> None: ...
+
+class Note(_message.Message):
+    __slots__ = ("kind", "run", "boot", "silence", "text")
+    KIND_FIELD_NUMBER: _ClassVar[int]
+    RUN_FIELD_NUMBER: _ClassVar[int]
+    BOOT_FIELD_NUMBER: _ClassVar[int]
+    SILENCE_FIELD_NUMBER: _ClassVar[int]
+    TEXT_FIELD_NUMBER: _ClassVar[int]
+    kind: NoteKind
+    run: int
+    boot: int
+    silence: int
+    text: str
+    def __init__(self, kind: _Optional[_Union[NoteKind, str]] = ..., run: _Optional[int] = ..., boot: _Optional[int] = ..., silence: _Optional[int] = ..., text: _Optional[str] = ...) -> None: ...
 
 class RunConfig(_message.Message):
     __slots__ = ("enable", "datagram_bytes", "unit_slots", "units", "policy", "high_water", "flush_ms", "one_way", "no_upload", "max_ticks", "hidden_partitions", "hidden_objects", "payload", "content_bytes", "fast", "memory_ms", "stack_ms", "operations_ms", "grow_units", "max_units", "max_records", "stop_when_full")
