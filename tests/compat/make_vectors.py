@@ -227,6 +227,7 @@ def authenticated() -> Iterator[tuple[str, t.Channel, Message]]:
     yield "authenticated-reply", t.Channel.REPLY, t.Reply(0x01020305, t.Result.OK)
     yield "authenticated-reply-info", t.Channel.REPLY, t.Reply(0x01020307, t.Result.OK, "", replace(INFO, has_key=True))
     yield "authenticated-end", t.Channel.END, END
+    yield "authenticated-resend", t.Channel.RESEND, FragmentRequest(4, 0x0708, (1,))
 
 
 def vectors() -> Iterator[tuple[str, t.Channel, Message, int]]:

@@ -45,7 +45,7 @@ _MAGIC_BYTES: Final = MAGIC.to_bytes(4, "big")
 _CRC_OFFSET: Final = 28
 _FRAGMENTED: Final = frozenset({Channel.REPLY, Channel.TABLE})
 # Nothing is authenticated on these: SPEC section 10 says why.
-_PLAIN: Final = frozenset({Channel.BLOCK, Channel.TABLE})
+_PLAIN: Final = frozenset({Channel.BLOCK, Channel.TABLE, Channel.NOTE})
 _FROM_TARGET: Final = frozenset({Channel.REPLY, Channel.BLOCK, Channel.TABLE, Channel.END})
 
 
