@@ -102,7 +102,7 @@ def encode(message: Message, header: Header) -> bytes:
 
 def seal_of(message: Message) -> Seal:
     """What makes the trailers of the authenticated vectors."""
-    label = HOST if isinstance(message, Command | Ack | HostHeartbeat) else TARGET
+    label = HOST if isinstance(message, Command | Ack | HostHeartbeat | FragmentRequest) else TARGET
     return Seal(KEY, label, boot_nonce(KEY, ENTROPY), SESSION)
 
 
