@@ -219,14 +219,16 @@ class HeapBook:
         return Figure.between(value, 0, self._most_used(lost)) if doubt else Figure.exact(value)
 
     def _high_water(self, lost: Lost) -> Figure:
-        """What the allocator's own book says; without a sample the most that was seen is a lower bound."""
-        last = self.last_sample
+        """The allocator's own book, or what was seen behind its last record; without one that is a lower bound."""
+        last, most = self.last_sample, self.used.sure.most
+        if most is None:
+            return Figure.none()
         if last is None:
-            most = self.used.sure.most
-            return Figure.none() if most is None else Figure.between(None, most.value, None, self.used.n)
+            return Figure.between(None, most.value, None, self.used.n)
+        value = max(self.peak, most.value)
         if not lost.after(last.time):
-            return Figure.exact(self.peak, self.samples)
-        return Figure.between(self.peak, self.peak, self._most_used(lost), self.samples)
+            return Figure.exact(value, self.samples)
+        return Figure.between(value, value, self._most_used(lost), self.samples)
 
     def _blocks(self, lost: Lost) -> Figure:
         last = self.last_sample

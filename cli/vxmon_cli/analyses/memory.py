@@ -1,0 +1,64 @@
+# SPDX-License-Identifier: Apache-2.0
+"""``vxmon analyze memory``: heaps and their growth, stacks, operations."""
+
+from __future__ import annotations
+
+import click
+
+from vxmon.errors import InputError
+from vxmon_cli.analyses.common import end, open_stored, session_options, write
+
+__all__ = ["memory"]
+
+
+def _rules_init(context: click.Context, _: click.Parameter, given: bool) -> None:
+    """Write the example and end; no session is needed."""
+    if given and not context.resilient_parsing:
+        from vxmon.config.accounting import ACCOUNTING_TEMPLATE
+
+        click.echo(ACCOUNTING_TEMPLATE, nl=False)
+        context.exit()
+
+
+@click.command("memory")
+@session_options
+@click.option("--window", "span", metavar="A..B", help="Only this time from the first record: 1.5s..2s, 200ms.., ..3")
+@click.option("--per-frame", is_flag=True, help="Use of each heap by frames (JSON and CSV), too.")
+@click.option("--partition", "partitions", multiple=True, metavar="NAME", help="Only this partition; kernel is one.")
+@click.option("--rules", metavar="TOML", help="Accounting rules: memory estimated from operation counts.")
+@click.option(
+    "--rules-init", is_flag=True, expose_value=False, is_eager=True, callback=_rules_init,
+    help="Write an example of accounting rules and exit.",
+)  # fmt: skip
+@click.pass_context
+def memory(
+    context: click.Context, files: tuple[str, ...], span: str | None, partitions: tuple[str, ...], rules: str | None,
+    form: str, *, per_frame: bool, strict: bool,
+) -> None:  # fmt: skip
+    """Heaps and how they grow, stacks, operation counts.
+
+    Growth is that of the lowest use of each frame, with its 95 % interval; leak? is said only when all the evidence
+    shown holds. With --rules what operations should cost stands beside what was measured.
+    """
+    from vxmon.analysis.memory.analyze import MemoryRequest, analyze_memory
+    from vxmon.config.accounting import read_accounting
+    from vxmon.report.analyze_memory import chosen_partitions, memory_json, memory_rows, unknown_partitions
+    from vxmon.report.analyze_memory_text import memory_blocks
+    from vxmon.trace.span import EVERYTHING, parse_span
+
+    request = MemoryRequest(
+        span=EVERYTHING if span is None else parse_span(span),
+        per_frame=per_frame,
+        rules=None if rules is None else read_accounting(rules),
+    )
+    with open_stored(files) as trace:
+        everything = analyze_memory(trace, request)
+        missing = unknown_partitions(everything, partitions)
+        if missing:
+            raise InputError(f"the session has no {' and no '.join(missing)}")
+        result = chosen_partitions(everything, partitions)
+        facts = trace.facts
+        write(
+            form, lambda: memory_blocks(result, facts), lambda: memory_json(result, facts), lambda: memory_rows(result)
+        )
+    end(context, trace, strict=strict)
