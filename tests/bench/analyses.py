@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How fast each analysis is, from the raw file: ``python -m tests.bench.analyses``.
+"""How fast each analysis is, from the raw file.
 
 Rates are slopes between a large and a larger session, as in tests.bench.reading; memory is the largest of a run. Where
 python3-bt2 is installed, a loop that reads the fields of the switches from the same events stands beside it.
@@ -10,13 +10,14 @@ from __future__ import annotations
 import importlib.util
 import subprocess
 import sys
-import time
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
-from tests.bench.reading import SIZES, Rate, _make, _run
+from tests.bench.reading import SIZES, Rate, make, run
+from tests.bench.table import Row
 
-__all__ = ["main", "measure_analyses"]
+__all__ = ["measure", "measure_analyses"]
 
 _TURNS: Final = 2
 _QUESTIONS: Final = ("time", "quality")
@@ -41,12 +42,12 @@ print(time.process_time() - began)
 def measure_analyses(load: str = "mixed") -> dict[str, Rate]:
     """Rates of all analyses."""
     rates: dict[str, Rate] = {}
-    made = [(events, _make(load, events)[0]) for events in SIZES]
+    made = [(events, make(load, events)[0]) for events in SIZES]
     for _ in range(_TURNS):
         for events, session in made:
             for question in _QUESTIONS:
                 command = [sys.executable, "-m", "vxmon_cli", "analyze", question, str(session)]
-                rates.setdefault(question, Rate()).take(events, *_run(command))
+                rates.setdefault(question, Rate()).take(events, *run(command))
     return rates
 
 
@@ -62,21 +63,16 @@ def _bt2_rate(trace: Path) -> float | None:
     return None
 
 
-def main() -> None:
-    """Measure and print a table."""
-    began = time.monotonic()
-    rates = measure_analyses()
-    loop = _bt2_rate(_make("mixed", SIZES[0])[1])
-    print(f"analyses from the raw file, slope between {SIZES[0]:,} and {SIZES[-1]:,} events:")
-    print(f"  {'':26} {'M events/s':>10} {'start-up s':>10} {'MiB':>6}")
-    for name, rate in rates.items():
-        ratio = f"   x {rate.events_per_s / loop:.0f} of a python3-bt2 loop" if loop else ""
-        ratio += f" (goal {_GOAL})" if loop and name == "time" else ""
-        figures = f"{rate.events_per_s / 1e6:10.2f} {rate.start_up_s:10.2f} {rate.memory:6.0f}"
-        print(f"  vxmon analyze {name:12} {figures}{ratio}")
-    print(f"  {'python3-bt2 loop':26} {loop / 1e6:10.3f}" if loop else "  python3-bt2 is not installed")
-    print(f"  measured in {time.monotonic() - began:.0f} s")
-
-
-if __name__ == "__main__":
-    main()
+def measure() -> Iterator[Row]:
+    """Rows of the table."""
+    loop = _bt2_rate(make("mixed", SIZES[0])[1])
+    if loop:
+        yield Row("python3-bt2 loop", loop / 1e6, "M events/s")
+    for name, rate in measure_analyses().items():
+        ratio = rate.events_per_s / loop if loop else None
+        yield Row(
+            f"vxmon analyze {name}", rate.events_per_s / 1e6, "M events/s", ratio=ratio,
+            against="a python3-bt2 loop" if loop else "", ratio_goal=_GOAL if loop else None,
+        )  # fmt: skip
+        yield Row(f"vxmon analyze {name}, start-up", rate.start_up_s, "s")
+        yield Row(f"vxmon analyze {name}, memory", rate.memory, "MiB")

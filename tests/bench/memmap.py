@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""``python -m tests.bench.memmap``: time and memory of vxmon memmap on a large image with DWARF, beside binutils.
+"""Time and memory of vxmon memmap on a large image with DWARF, beside binutils.
 
 The image is one object file of 3,000 functions and types, compiled with -g3 and linked COPIES times.
 """
@@ -12,10 +12,16 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Final
 
-COPIES = 50
-FUNCTIONS = 3000
+from tests.bench.table import Row
+
+__all__ = ["build", "measure", "measure_command", "source"]
+
+COPIES: Final = 50
+FUNCTIONS: Final = 3000
 _RUNS = 3
 _PYELFTOOLS = """
 import sys
@@ -51,7 +57,7 @@ def build(folder: Path) -> Path:
     return folder / "image.elf"
 
 
-def measure(command: list[str]) -> tuple[float, int]:
+def measure_command(command: list[str]) -> tuple[float, int]:
     """Return the shortest wall time in seconds, and the peak memory in KiB, of a few runs."""
     best, peak = float("inf"), 0
     for _ in range(_RUNS):
@@ -65,12 +71,12 @@ def measure(command: list[str]) -> tuple[float, int]:
     return best, peak
 
 
-def main() -> None:
-    """Print a table."""
+def measure() -> Iterator[Row]:
+    """Rows of the table."""
     vxmon = [sys.executable, "-c", "from vxmon_cli.main import main; main()", "memmap"]
     with tempfile.TemporaryDirectory() as name:
         image = build(Path(name))
-        print(f"memmap on an ELF file of {image.stat().st_size / 1e6:.0f} MB with DWARF 5, best of {_RUNS}")
+        yield Row("size of the image, with DWARF 5", image.stat().st_size / 1e6, "MB")
         commands = {
             "size -A": ["size", "-A"],
             "nm -S --size-sort": ["nm", "-S", "--size-sort"],
@@ -78,15 +84,10 @@ def main() -> None:
             "vxmon memmap": vxmon,
             "vxmon memmap --symbols 20": [*vxmon, "--symbols", "20"],
             "vxmon memmap --units": [*vxmon, "--units"],
-            "pyelftools: symbols and units' first entries": [sys.executable, "-c", _PYELFTOOLS],
+            "pyelftools: symbols, units' first entries": [sys.executable, "-c", _PYELFTOOLS],
         }
         for label, command in commands.items():
-            if shutil.which(command[0]) is None:
-                print(f"{label:46} not installed")
-                continue
-            seconds, kib = measure([*command, str(image)])
-            print(f"{label:46} {seconds:7.2f} s {kib / 1024:7.0f} MiB")
-
-
-if __name__ == "__main__":
-    main()
+            if shutil.which(command[0]) is not None:
+                seconds, kib = measure_command([*command, str(image)])
+                yield Row(label, seconds, "s")
+                yield Row(f"{label}, memory", kib / 1024, "MiB")

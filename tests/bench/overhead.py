@@ -9,12 +9,14 @@ with nothing recorded, with everything but content, and with everything and cont
 from __future__ import annotations
 
 import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
+from tests.bench.table import Row
 from tests.support.qemu import BARE, KERNEL, NO_INPUT, STATIC_PEER, Run, run
 
-__all__ = ["main"]
+__all__ = ["measure"]
 
 _FRAMES: Final = 250
 _TICKS_AN_INSTRUCTION: Final = 3.2  # 8 ns at 400 MHz
@@ -48,19 +50,15 @@ def _measure(name: str, kernel: Path, parameters: str, folder: Path) -> tuple[in
     return _idle_ticks(done), inside, int(monitor[0]["recorded"]) if monitor else 0
 
 
-def main() -> None:
-    """Print the share of partition time that monitoring takes."""
-    print(f"{'recorded':34} {'records':>9} {'instructions/frame':>19} {'of window time':>15}")
+def measure() -> Iterator[Row]:
+    """Rows of the table."""
     with tempfile.TemporaryDirectory(prefix="vxmon-") as folder:
         base: int | None = None
         for number, (name, (kernel, parameters)) in enumerate(CASES.items()):
             idle, inside, records = _measure(str(number), kernel, parameters, Path(folder))
             base = idle if base is None else base
             lost = base - idle
-            goal = f"  (goal < {_GOAL} %)" if name == "everything but content" else ""
-            per_frame = lost / _TICKS_AN_INSTRUCTION / _FRAMES
-            print(f"{name:34} {records:9,} {per_frame:19,.0f} {100 * lost / inside:13.3f} %{goal}")
-
-
-if __name__ == "__main__":
-    main()
+            goal = _GOAL if name == "everything but content" else None
+            yield Row(f"{name}: of window time", 100 * lost / inside, "%", goal)
+            yield Row(f"{name}: a frame", lost / _TICKS_AN_INSTRUCTION / _FRAMES, "instructions")
+            yield Row(f"{name}: recorded", records / _FRAMES, "records a frame")

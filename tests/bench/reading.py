@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How fast sessions are decoded and printed, beside babeltrace2 on the same events: ``python -m tests.bench.reading``.
+"""How fast sessions are decoded and printed, beside babeltrace2 on the same events.
 
 A rate is the slope between a large and a larger trace, so that start-up does not count; it is told apart. Every command
 runs several times, in turns with the others, and the fastest run of each counts. Time is processor time, user and
@@ -12,20 +12,21 @@ import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
 from tests.bench.ctf import make_ctf
 from tests.bench.make_session import make_session
+from tests.bench.table import Row
 from tests.support.tree import ROOT
 from vxmon.trace import open_trace
 
-__all__ = ["SIZES", "Rate", "main", "measure"]
+__all__ = ["BUILT", "SIZES", "Rate", "make", "measure", "measure_load", "run"]
 
 SIZES: Final = (1_000_000, 5_000_000)
-_BUILT: Final = ROOT / "build" / "bench"
+BUILT: Final = ROOT / "build" / "bench"
 _TURNS: Final = 3
 # What babeltrace2's rate is multiplied by to get the goal.
 GOALS: Final = {"decode": 5, "print": 5}
@@ -59,7 +60,7 @@ class Rate:
 def _commands(session: Path, trace: Path) -> dict[str, list[str]]:
     vxmon = [sys.executable, "-c", "from vxmon_cli.main import main; main()"]
     found = {
-        "vxmon: decode and sort": [sys.executable, "-m", "tests.bench.reading", "--decode", str(session)],
+        "vxmon: decode and sort": [sys.executable, "-m", "tests.bench.reading", str(session)],
         "vxmon print": [*vxmon, "print", str(session)],
         "vxmon print -p": [*vxmon, "print", "-p", "%t %C %Z %z ", str(session)],
     }
@@ -69,7 +70,7 @@ def _commands(session: Path, trace: Path) -> dict[str, list[str]]:
     return found
 
 
-def _run(command: list[str]) -> tuple[float, float]:
+def run(command: list[str]) -> tuple[float, float]:
     """Processor seconds and largest memory in MiB of a command whose output is thrown away."""
     process = subprocess.Popen(command, stdout=subprocess.DEVNULL, cwd=ROOT)
     _, status, usage = os.wait4(process.pid, 0)
@@ -79,20 +80,21 @@ def _run(command: list[str]) -> tuple[float, float]:
     return usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 1024
 
 
-def measure(load: str, sizes: Iterable[int] = SIZES, turns: int = _TURNS) -> dict[str, Rate]:
+def measure_load(load: str, sizes: Iterable[int] = SIZES, turns: int = _TURNS) -> dict[str, Rate]:
     """Rates of all commands on a load of tests.bench.frames."""
     rates: dict[str, Rate] = {}
-    made = [(events, *_make(load, events)) for events in sizes]
+    made = [(events, *make(load, events)) for events in sizes]
     for _ in range(turns):
         for events, session, trace in made:
             for name, command in _commands(session, trace).items():
-                rates.setdefault(name, Rate()).take(events, *_run(command))
+                rates.setdefault(name, Rate()).take(events, *run(command))
     return rates
 
 
-def _make(load: str, events: int) -> tuple[Path, Path]:
-    session, trace = _BUILT / f"{load}-{events}.pcapng", _BUILT / f"{load}-{events}.ctf"
-    _BUILT.mkdir(parents=True, exist_ok=True)
+def make(load: str, events: int) -> tuple[Path, Path]:
+    """A session and a CTF trace of the same events; kept in build/bench."""
+    session, trace = BUILT / f"{load}-{events}.pcapng", BUILT / f"{load}-{events}.ctf"
+    BUILT.mkdir(parents=True, exist_ok=True)
     _once(session, lambda path: make_session(str(path), events, load=load))
     _once(trace, lambda path: make_ctf(path, events, load))
     return session, trace
@@ -111,26 +113,24 @@ def _decode(path: str) -> None:
             pass
 
 
-def _show(load: str, rates: dict[str, Rate]) -> None:
-    print(f"{load} load, slope between {SIZES[0]:,} and {SIZES[-1]:,} events:")
-    print(f"  {'':26} {'M events/s':>10} {'start-up s':>10} {'MiB':>6}   against babeltrace2")
+def _rows(load: str, rates: dict[str, Rate]) -> Iterator[Row]:
     for name, rate in rates.items():
-        pair = "babeltrace2, dummy sink" if "decode" in name else "babeltrace2, text"
-        goal = GOALS["decode" if "decode" in name else "print"]
-        ratio = ""
-        if name.startswith("vxmon") and pair in rates:
-            ratio = f"x {rate.events_per_s / rates[pair].events_per_s:.2f} (goal {goal})"
-        print(f"  {name:26} {rate.events_per_s / 1e6:10.2f} {rate.start_up_s:10.2f} {rate.memory:6.0f}   {ratio}")
+        peer = "babeltrace2, dummy sink" if "decode" in name else "babeltrace2, text"
+        ratio = rate.events_per_s / rates[peer].events_per_s if name.startswith("vxmon") and peer in rates else None
+        goal = None if ratio is None else GOALS["decode" if "decode" in name else "print"]
+        yield Row(
+            f"{load}: {name}", rate.events_per_s / 1e6, "M events/s", against=peer if ratio else "", ratio=ratio,
+            ratio_goal=goal,
+        )  # fmt: skip
+        yield Row(f"{load}: {name}, start-up", rate.start_up_s, "s")
+        yield Row(f"{load}: {name}, memory", rate.memory, "MiB")
 
 
-def main() -> None:
-    """Measure and print a table."""
-    if sys.argv[1:2] == ["--decode"]:
-        _decode(sys.argv[2])
-        return
+def measure() -> Iterator[Row]:
+    """Rows of the table."""
     for load in ("mixed", "short"):
-        _show(load, measure(load))
+        yield from _rows(load, measure_load(load))
 
 
 if __name__ == "__main__":
-    main()
+    _decode(sys.argv[1])

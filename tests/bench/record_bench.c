@@ -11,83 +11,19 @@
 #include "vxm/collect.h"
 #include "vxm/hooks.h"
 
+#include "machine.h"
 #include "units.h"
 
 #define HZ 400000000u
-#define TENTHS_PER_TICK 25u /* of an instruction, at shift=0 */
 #define ROUNDS 20000u
 #define ARENA_BYTES (4u << 20)
 #define UNIT_SLOTS 1024u
-
-#define CCSR_VIRTUAL 0xE0000000u
-#define UART (CCSR_VIRTUAL + 0x4500u)
-#define GPIO (CCSR_VIRTUAL + 0xFF000u)
 
 static uint64_t arena[ARENA_BYTES / sizeof(uint64_t)];
 
 /* Filled by the masked build's port: see tests/bench/masked/vxm_port_config.h. */
 volatile uint32_t bench_masked_since;
 volatile uint32_t bench_masked_ticks;
-
-/* ------------------------------------------------------------------ the bare machine */
-
-__asm__(".section .text.start,\"ax\"\n"
-        ".globl _start\n"
-        "_start:\n"
-        "  lis %r1, bench_stack_end@ha\n"
-        "  addi %r1, %r1, bench_stack_end@l\n"
-        "  li %r0, 0\n"
-        "  stwu %r0, -16(%r1)\n"
-        "  bl bench_main\n"
-        "1: b 1b\n"
-        ".section .bss\n"
-        ".balign 16\n"
-        "  .space 32768\n"
-        "bench_stack_end:\n"
-        "  .space 16\n"
-        ".text\n");
-
-/* TLB1 entry 1: 1 MB of device registers, CCSR at physical 0xF_E000_0000. */
-static void map_devices(void)
-{
-    __asm__ volatile("mtspr 624, %0\n mtspr 625, %1\n mtspr 626, %2\n mtspr 627, %3\n mtspr 944, %4\n"
-                     "isync\n tlbwe\n isync\n msync"
-                     :
-                     : "r"(1u << 28 | 1u << 16), "r"(0xC0000500u), "r"(CCSR_VIRTUAL | 0xAu), "r"(0xE0000000u | 5u),
-                       "r"(0xFu)
-                     : "memory");
-}
-
-static void print_text(const char *text)
-{
-    while (*text != '\0') {
-        *(volatile uint8_t *)UART = (uint8_t)*text++;
-    }
-}
-
-static void print_tenths(const char *name, uint64_t tenths)
-{
-    char digits[24];
-    unsigned at = sizeof digits - 1u;
-    digits[at] = '\0';
-    digits[--at] = (char)('0' + tenths % 10u);
-    digits[--at] = '.';
-    tenths /= 10u;
-    do {
-        digits[--at] = (char)('0' + tenths % 10u);
-        tenths /= 10u;
-    } while (tenths != 0);
-    print_text(name);
-    print_text(" ");
-    print_text(digits + at);
-    print_text("\n");
-}
-
-static void power_off(void)
-{
-    *(volatile uint32_t *)GPIO = 0x80000000u;
-    *(volatile uint32_t *)(GPIO + 8u) = 0x80000000u;
-}
 
 /* ------------------------------------------------------------------ the port's functions */
 
@@ -166,8 +102,8 @@ static void start(uint16_t units, uint8_t policy)
     config.start.enable[VXM_EVENT_USER_POINT / 32u] |= 1u << (VXM_EVENT_USER_POINT % 32u);
     config.start.enable[VXM_EVENT_DEADLINE / 32u] |= 1u << (VXM_EVENT_DEADLINE % 32u);
     if (vxm_agent_init(&config) != VXM_OK) {
-        print_text("the agent does not start\n");
-        power_off();
+        bare_print("the agent does not start\n");
+        bare_power_off();
     }
 }
 
@@ -230,7 +166,7 @@ FUNCTION four_arguments(uint16_t i)
         }                                                                                                              \
         uint32_t end = VXM_PORT_CLOCK32();                                                                             \
         uint32_t ticks = (middle - begin) - (end - middle);                                                            \
-        print_tenths(name, (uint64_t)ticks *TENTHS_PER_TICK / (8u * ROUNDS_OF_EIGHT) + 10u);                           \
+        bare_print_tenths(name, (uint64_t)ticks *BARE_TENTHS_PER_TICK / (8u * ROUNDS_OF_EIGHT) + 10u);                 \
     } while (0)
 
 /* Ticks of one call; its average over many hides that a tick is 2.5 instructions. */
@@ -270,7 +206,7 @@ static void measure_each(struct sums *sums, uint32_t (*measure)(void (*)(uint16_
 
 static uint64_t mean(const struct sums *sums, unsigned kind)
 {
-    return sums->count[kind] == 0 ? 0 : sums->ticks[kind] * TENTHS_PER_TICK / sums->count[kind];
+    return sums->count[kind] == 0 ? 0 : sums->ticks[kind] * BARE_TENTHS_PER_TICK / sums->count[kind];
 }
 
 static void measure_changes(const char *const names[3], uint16_t units, void (*function)(uint16_t))
@@ -281,9 +217,9 @@ static void measure_changes(const char *const names[3], uint16_t units, void (*f
     measure_each(&empty, ticks_of, nothing);
     measure_each(&sums, ticks_of, function);
     uint64_t overhead = mean(&empty, 0) - 10u; /* its return */
-    print_tenths(names[0], mean(&sums, 1) - overhead);
-    print_tenths(names[1], mean(&sums, 2) - overhead);
-    print_tenths(names[2], (uint64_t)(sums.most - empty.most) * TENTHS_PER_TICK + 10u);
+    bare_print_tenths(names[0], mean(&sums, 1) - overhead);
+    bare_print_tenths(names[1], mean(&sums, 2) - overhead);
+    bare_print_tenths(names[2], (uint64_t)(sums.most - empty.most) * BARE_TENTHS_PER_TICK + 10u);
 }
 
 /* In the masked build; the reads of the clock within the mask are measured with an empty mask. */
@@ -304,9 +240,9 @@ static void measure_masked(void)
     measure_each(&one, masked_of, one_argument);
     measure_each(&four, masked_of, four_arguments);
     uint64_t overhead = mean(&empty, 0) - 10u; /* the wrtee that ends the mask counts */
-    print_tenths("masked_close", mean(&one, 1) - overhead);
-    print_tenths("masked_open", mean(&one, 2) - overhead);
-    print_tenths("masked_open_four_arguments", mean(&four, 2) - overhead);
+    bare_print_tenths("masked_close", mean(&one, 1) - overhead);
+    bare_print_tenths("masked_open", mean(&one, 2) - overhead);
+    bare_print_tenths("masked_open_four_arguments", mean(&four, 2) - overhead);
 }
 
 static void measure_lost(void)
@@ -324,7 +260,7 @@ static void measure_lost(void)
         nothing(i);
     }
     uint32_t ticks = (middle - begin) - (VXM_PORT_CLOCK32() - middle);
-    print_tenths("lost_record", (uint64_t)ticks * TENTHS_PER_TICK / 1000u + 10u);
+    bare_print_tenths("lost_record", (uint64_t)ticks * BARE_TENTHS_PER_TICK / 1000u + 10u);
 }
 
 /* Instructions of cutting and sending what was recorded, without the network driver. */
@@ -341,25 +277,24 @@ static void measure_upload(const char *name, void (*function)(uint16_t), uint32_
     }
     uint64_t begin = VXM_PORT_CLOCK64();
     (void)vxm_agent_step(begin + HZ);
-    uint64_t tenths = (VXM_PORT_CLOCK64() - begin) * TENTHS_PER_TICK;
-    print_text(name);
-    print_tenths("_instructions_per_event", tenths / events);
-    print_text(name);
-    print_tenths("_instructions_per_byte", tenths / ((uint64_t)events * slots * VXM_SLOT_BYTES));
-    print_text(name);
-    print_tenths("_instructions_per_block", sent_blocks != 0 ? tenths / sent_blocks : 0);
-    print_text(name);
-    print_tenths("_bytes_per_event", sent_bytes * 10u / events);
+    uint64_t tenths = (VXM_PORT_CLOCK64() - begin) * BARE_TENTHS_PER_TICK;
+    bare_print(name);
+    bare_print_tenths("_instructions_per_event", tenths / events);
+    bare_print(name);
+    bare_print_tenths("_instructions_per_byte", tenths / ((uint64_t)events * slots * VXM_SLOT_BYTES));
+    bare_print(name);
+    bare_print_tenths("_instructions_per_block", sent_blocks != 0 ? tenths / sent_blocks : 0);
+    bare_print(name);
+    bare_print_tenths("_bytes_per_event", sent_bytes * 10u / events);
 }
 
-void bench_main(void);
 void bench_main(void)
 {
     const char *const free_names[3] = {"close", "open_free", "slowest_free"};
     const char *const reuse_names[3] = {"close_again", "open_reuse", "slowest_reuse"};
     const char *const four_names[3] = {"close_four", "open_reuse_four", "slowest_four"};
 
-    map_devices();
+    bare_start();
 #ifdef BENCH_MASKED
     measure_masked();
 #else
@@ -373,6 +308,6 @@ void bench_main(void)
     measure_upload("upload_8", one_argument, 1);
     measure_upload("upload_24", four_arguments, 3);
 #endif
-    print_tenths("end", 0);
-    power_off();
+    bare_print_tenths("end", 0);
+    bare_power_off();
 }
