@@ -30,7 +30,7 @@ def measure() -> Iterator[Row]:
 
 def _sizes() -> dict[str, list[int]]:
     """Feature -> bytes of text, data, bss."""
-    objects = [path for path in sorted(_OBJECTS.rglob("*.o")) if "agent" in path.parts or path.name.startswith("pb_")]
+    objects = [path for path in sorted(_OBJECTS.rglob("*.o")) if {"agent", "third_party"} & set(path.parts)]
     if not objects:
         raise RuntimeError("the demo target is not built: make build")
     listing = subprocess.run(
@@ -46,5 +46,7 @@ def _sizes() -> dict[str, list[int]]:
 
 
 def _feature(path: str) -> str:
+    if "/bearssl/" in path:
+        return "bearssl"
     name = re.sub(r"\.o$", "", path.rsplit("/", 1)[-1]).removesuffix(".pb")
     return "nanopb" if name.startswith("pb_") else name.replace("_", " ")

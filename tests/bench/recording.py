@@ -55,7 +55,9 @@ def _sources() -> list[Path]:
 
 
 def _program(name: str, port: str) -> Path:
-    return build(name, _sources(), (port, ".", "target_c/include", "target_c/agent", "target_c/kernel/include", NANOPB))
+    includes = (port, ".", "target_c/include", "target_c/agent", "target_c/kernel/include", NANOPB)
+    security = (_BEARSSL / "inc", _BEARSSL / "src")
+    return build(name, _sources(), (*includes, *security), "-isystem", "target_c/agent/freestanding")
 
 
 def _masked_straight(program: Path, function: str) -> float:
