@@ -17,7 +17,7 @@ PYTEST := $(PY) -m pytest
 # What the included files add to: everything `make build` makes, and what the target tests need.
 BUILD_TARGETS :=
 
-.PHONY: help setup build gen demo test test-unit test-target test-qemu truth bench check clean
+.PHONY: help setup build gen demo test test-unit test-target test-qemu truth storm bench check clean
 
 help: ## show the verbs
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -62,6 +62,12 @@ test-qemu: build ## the demo target on QEMU
 
 truth: build ## compare the analysis with the demo kernel's own books, in every scenario
 	@$(PY) -m tests.support.truth
+
+SEEDS ?= 20
+LOSS ?= 30
+QEMU ?= 25
+storm: build ## captures through a bad link, against the target's own list: SEEDS=20 LOSS=30 (or mixed), QEMU=25 percent
+	@$(PY) -m tests.storm --seeds $(SEEDS) --loss $(LOSS) --qemu $(QEMU)
 
 bench: build ## measure; prints a table, asserts nothing
 	@$(PY) -m tests.bench

@@ -15,7 +15,7 @@ TOP_LEVEL = {
     "proto", "vxmon", "cli", "target_c", "tests", "Makefile", "README.md", "pyproject.toml", "LICENSE", "CHANGELOG.md",
 }  # fmt: skip
 BUILT = {"build", "dist"}
-TEST_FOLDERS = {"unit", "contract", "target", "qemu", "compat", "fuzz", "bench", "support"}
+TEST_FOLDERS = {"unit", "contract", "target", "qemu", "compat", "fuzz", "bench", "support", "storm"}
 SOURCES = ("*.py", "*.c", "*.h", "*.S", "*.ld", "*.mk", "Makefile")
 MAX_FILE_LINES = 600
 MAX_FUNCTION_LINES = 60

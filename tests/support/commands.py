@@ -128,8 +128,11 @@ class Posix:
 
 
 @contextmanager
-def posix_target(*arguments: str, port: int = 0) -> Iterator[Posix]:
-    """The posix target on a port, by default a free one."""
+def posix_target(*arguments: str, port: int = 0, console: list[str] | None = None) -> Iterator[Posix]:
+    """The posix target on a port, by default a free one.
+
+    With ``console`` it does not wait for anybody to take what it holds, and what it says at its end is added there.
+    """
     if not POSIX_TARGET.exists():
         pytest.fail(f"{POSIX_TARGET} is not built: make build")
     command = [str(POSIX_TARGET), "--port", str(port), *arguments]
@@ -144,4 +147,17 @@ def posix_target(*arguments: str, port: int = 0) -> Iterator[Posix]:
         finally:
             process.send_signal(signal.SIGCONT)
             process.terminate()
+            if console is not None:
+                console.append(_end_at_once(process))
             process.communicate(timeout=30)
+
+
+def _end_at_once(process: subprocess.Popen[str]) -> str:
+    """Signal a target that was asked to end again, until it does; returns what it says."""
+    while True:
+        try:
+            said, _ = process.communicate(timeout=0.2)
+        except subprocess.TimeoutExpired:
+            process.terminate()
+        else:
+            return said

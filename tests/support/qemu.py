@@ -6,6 +6,7 @@ from __future__ import annotations
 import re
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -15,7 +16,7 @@ from tests.support.tree import ROOT
 
 __all__ = [
     "BARE", "CHECK", "CHECK_MONITORED", "KERNEL", "NO_INPUT", "STATIC_PEER", "Run", "books", "boot", "pcap_frames",
-    "run",
+    "run", "wait_for_books",
 ]  # fmt: skip
 
 KERNEL = ROOT / "build/ppce500/kernel.elf"
@@ -113,3 +114,13 @@ def boot(
         finally:
             process.kill()
             process.wait(timeout=10)
+
+
+def wait_for_books(log: Path, timeout: float = TIMEOUT_S) -> str:
+    """The console of a target that runs beside the test, when it has ended and printed the agent's books."""
+    end = time.monotonic() + timeout
+    while "end of run" not in (console := log.read_text(encoding="latin-1")):
+        if time.monotonic() > end:
+            raise TimeoutError(f"the target does not end: {console[-500:]}")
+        time.sleep(0.1)
+    return console.replace("\r\n", "\n")

@@ -17,6 +17,7 @@ from vxmon.link.summary import Summary
 from vxmon.session import Recorder
 from vxmon.wire.events import StopReason
 from vxmon.wire.types import (
+    Reply,
     Result,
     RunConfig,
     Scenario,
@@ -31,6 +32,10 @@ __all__ = ["Capture", "Limits", "Plan", "Status"]
 _STATUS_S: Final = 0.5
 # The rest of a run is waited for as long as something still arrives.
 _DRAIN_QUIET_S: Final = 4.0
+# Commands to stop, each with all its repetitions, on a link that brings heartbeats but no answer.
+_STOPS: Final = 4
+# The target keeps its last blocks until they are acknowledged, so they are before we leave.
+_LAST_ACK_S: Final = 0.2
 _RESTARTS: Final = 100
 # A target that went down in good order is waited for so long.
 _RETURN_S: Final = 30.0
@@ -367,16 +372,29 @@ class Capture:
     def _stop_target(self) -> None:
         if self._link.end is not None or not self._link.run:
             return
-        try:
-            reply = self._client.call(Stop())
-        except TargetError as error:
-            self.summary.failure = str(error)
+        reply = self._call_stop()
+        if reply is None or self._link.end is not None:
             return
         if reply.result == Result.STATE:
             # It has stopped by itself; the end comes by its channel, or not at all.
             self._client.wait(lambda: self._link.end is not None, 1.0)
         elif reply.result != Result.OK:
             self.summary.failure = f"stop refused: {reply.text or reply.result.name.lower()}"
+
+    def _call_stop(self) -> Reply | None:
+        """Stop; a target that is heard but does not answer is asked again, as all that it holds depends on it."""
+        failure = ""
+        for _ in range(_STOPS):
+            try:
+                return self._client.call(Stop())
+            except TargetError as error:
+                failure = str(error)
+            if self._link.end is not None:
+                return None
+            if self._link.lost:
+                break
+        self.summary.failure = failure
+        return None
 
     def _drain(self) -> None:
         """Fetch what the target still holds, as long as something arrives."""
@@ -390,6 +408,7 @@ class Capture:
             elif time.monotonic() - since > _DRAIN_QUIET_S:
                 self._tell("the rest of the run did not arrive")
                 return
+        self._client.wait(lambda: link.acknowledged, _LAST_ACK_S)
 
     def _account(self) -> None:
         """Add the figures of the run that ended, once."""

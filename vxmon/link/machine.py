@@ -373,6 +373,11 @@ class HostLink:
         state, tracker = self.states[stream], self._tracker(stream)
         return state.cut_index >= state.recorded and tracker.next >= state.blocks
 
+    @property
+    def acknowledged(self) -> bool:
+        """True when the target was told of all that is stored."""
+        return self.one_way or not self._ack_wanted
+
     def bye(self, now: int) -> Pending:
         """End control."""
         self.control = Control.NONE

@@ -35,6 +35,7 @@ struct options {
     uint64_t clock_start;
     uint64_t peer_port;
     const char *release;
+    const char *list;
     bool flood;
     bool one_way;
     bool no_module;
@@ -44,6 +45,7 @@ struct options {
 static volatile sig_atomic_t stopped;
 static uint64_t chatter_rate;
 static bool flooding;
+static FILE *list; /* of every user event recorded; NULL: none is kept */
 
 static const char usage[] = "usage: vxm-posix-target [options]\n"
                             "  --port N         UDP port on 127.0.0.1 (6530; 0: any free one)\n"
@@ -59,12 +61,14 @@ static const char usage[] = "usage: vxm-posix-target [options]\n"
                             "  --autostart PORT record at once and send to 127.0.0.1:PORT\n"
                             "  --one-way        with --autostart: expect no acknowledgements\n"
                             "  --units N        with --autostart: units of the ring\n"
-                            "  --unit-slots N   with --autostart: slots a unit\n";
+                            "  --unit-slots N   with --autostart: slots a unit\n"
+                            "  --list FILE      write down every user event recorded, for tests: four 32-bit words,\n"
+                            "                   its index, event id, argument and first data word (0: none)\n";
 
 static void on_signal(int number)
 {
-    (void)number;
-    stopped = 1;
+    (void)signal(number, on_signal); /* POSIX leaves open whether it stays */
+    stopped = stopped + 1;
 }
 
 static void fail(const char *what, const char *value)
@@ -138,6 +142,8 @@ static void parse_value(struct options *options, const char *name, const char *v
         options->run_ms = milliseconds(name, value);
     } else if (strcmp(name, "--release") == 0 && value != NULL) {
         options->release = value;
+    } else if (strcmp(name, "--list") == 0 && value != NULL) {
+        options->list = value;
     } else {
         fail("unknown option", name);
     }
@@ -192,6 +198,14 @@ static bool on_scenario(const char *name)
     return true;
 }
 
+static void set_up_list(const char *path)
+{
+    list = path != NULL ? fopen(path, "wb") : NULL;
+    if (path != NULL && list == NULL) {
+        fail("cannot write --list", path);
+    }
+}
+
 static void set_up_clock(const struct options *options)
 {
     vxm_posix.hz = (uint32_t)options->clock_hz;
@@ -230,14 +244,25 @@ static void set_up_agent(const struct options *options, uint16_t port)
     }
 }
 
+/* Before the event is recorded: its index is the number of attempts so far. */
+static void note(uint32_t id, uint32_t arg, uint32_t word)
+{
+    const uint32_t row[] = {vxm_recorder.stream[0].attempts, id, arg, word};
+    if (list != NULL && vxm_enabled(id)) {
+        (void)fwrite(row, sizeof row, 1, list);
+    }
+}
+
 /* One user event in eight carries two words of data. */
 static void record_some(uint32_t count)
 {
     static uint32_t serial;
     for (uint32_t i = 0; i < count; i++, serial++) {
         if (serial % 8u == 0) {
+            note(VXM_EVENT_USER, serial & 0xFFFFu, serial);
             vxm_user((uint16_t)serial, serial, ~serial);
         } else {
+            note(VXM_EVENT_USER_POINT, serial & 0xFFFFu, 0);
             vxm_user_point((uint16_t)serial);
         }
     }
@@ -292,12 +317,12 @@ static void run(const struct options *options)
     }
 }
 
-/* What was recorded still leaves, as long as somebody takes it. */
+/* What was recorded still leaves, as long as somebody takes it. A second signal ends it at once. */
 static void drain(void)
 {
     uint64_t end = VXM_PORT_CLOCK64() + (uint64_t)vxm_posix.hz * DRAIN_SECONDS;
     (void)vxm_agent_stop(VXM_STOP_REASON_SHUTDOWN);
-    while (vxm_agent_busy() && VXM_PORT_CLOCK64() < end) {
+    while (vxm_agent_busy() && stopped < 2 && VXM_PORT_CLOCK64() < end) {
         if (!vxm_agent_step(VXM_PORT_CLOCK64() + vxm_posix.hz / 1000u)) {
             vxm_posix_socket_wait(1);
         }
@@ -316,6 +341,7 @@ int main(int count, char **arguments)
     (void)signal(SIGINT, on_signal);
     (void)signal(SIGTERM, on_signal);
     set_up_clock(&options);
+    set_up_list(options.list);
     uint16_t port = vxm_posix_socket_open((uint16_t)options.port);
     if (port == 0) {
         fail("cannot bind the port", strerror(errno));
@@ -330,6 +356,9 @@ int main(int count, char **arguments)
     (void)fflush(stdout);
     run(&options);
     drain();
+    if (list != NULL && fclose(list) != 0) {
+        fail("cannot write --list", options.list);
+    }
     struct vxm_totals totals;
     vxm_agent_totals(0, &totals);
     (void)printf("vxm-posix-target: recorded %" PRIu64 ", overwritten %" PRIu64 ", full %" PRIu64 ", exhausted %" PRIu64
