@@ -11,8 +11,8 @@ from tests.support.proxy import Faults
 
 # Lines compared; the rest of the run is time for what the link loses to come again.
 LINES = 20 * 29
-# The agent's work in SPARE windows differs with what arrives, and may mask the timer for 80 instructions of 3.2 ticks.
-SLACK_TICKS = 256
+# A window begins at most so late (target_c/kernel/README.md), by what the agent does in SPARE windows with what arrives.
+SLACK_TICKS = 4000
 
 
 def window_lines(path: Path) -> list[tuple[int, str]]:
