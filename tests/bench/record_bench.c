@@ -11,6 +11,8 @@
 #include "vxm/collect.h"
 #include "vxm/hooks.h"
 
+#include "block.h"
+#include "frame.h"
 #include "machine.h"
 #include "units.h"
 
@@ -288,6 +290,45 @@ static void measure_upload(const char *name, void (*function)(uint16_t), uint32_
     bare_print_tenths("_bytes_per_event", sent_bytes * 10u / events);
 }
 
+/*
+ * Where the instructions of an upload go: finding the records of a block, its message, the copy with the checksum that
+ * is a part of it, header and CRC. What is left of upload_*_instructions_per_block is the cutting around them.
+ */
+static void measure_parts(const char *name, uint32_t data_slots)
+{
+    static uint32_t words[UNIT_SLOTS * VXM_SLOT_WORDS];
+    static uint8_t copy[VXM_FRAME_MAX];
+    struct vxm_block block = {.run = 3, .sequence = 300};
+    struct vxm_unit unit = {.base = words, .end = words + UNIT_SLOTS, .base_time = 1ull << 40, .first_index = 1u << 20};
+    struct vxm_cursor cursor;
+    size_t covered = 0;
+
+    for (uint32_t at = 0; at < UNIT_SLOTS; at += VXM_SLOT_WORDS * (1u + data_slots)) {
+        words[at] = VXM_HEAD(VXM_EVENT_USER_POINT, data_slots, at);
+        words[at + 1u] = at;
+    }
+    vxm_cursor_begin(&cursor, &unit);
+    uint32_t begin = VXM_PORT_CLOCK32();
+    (void)vxm_block_walk(&cursor, vxm_block_max_slots(VXM_FRAME_DEFAULT), &block);
+    uint32_t walked = VXM_PORT_CLOCK32();
+    size_t length = vxm_block_encode(&block, vxm_frame_payload(), &covered);
+    uint32_t encoded = VXM_PORT_CLOCK32();
+    (void)vxm_block_copy(copy, block.words, block.slots);
+    uint32_t copied = VXM_PORT_CLOCK32();
+    (void)vxm_frame_send_block(&(struct vxm_peer){1, 1}, block.sequence, length, covered);
+    uint32_t sent = VXM_PORT_CLOCK32();
+
+    bare_print(name);
+    bare_print_tenths("_walk_instructions_per_record", (uint64_t)(walked - begin) * BARE_TENTHS_PER_TICK / block.count);
+    bare_print(name);
+    bare_print_tenths("_copy_instructions_per_slot", (uint64_t)(copied - encoded) * BARE_TENTHS_PER_TICK / block.slots);
+    bare_print(name);
+    bare_print_tenths("_message_instructions_per_block",
+                      (uint64_t)((encoded - walked) - (copied - encoded)) * BARE_TENTHS_PER_TICK);
+    bare_print(name);
+    bare_print_tenths("_header_and_crc_instructions_per_block", (uint64_t)(sent - copied) * BARE_TENTHS_PER_TICK);
+}
+
 void bench_main(void)
 {
     const char *const free_names[3] = {"close", "open_free", "slowest_free"};
@@ -307,6 +348,8 @@ void bench_main(void)
     measure_lost();
     measure_upload("upload_8", one_argument, 1);
     measure_upload("upload_24", four_arguments, 3);
+    measure_parts("upload_8", 0);
+    measure_parts("upload_24", 2);
 #endif
     bare_print_tenths("end", 0);
     bare_power_off();
