@@ -68,7 +68,9 @@ def rfc_2104(key: bytes, data: bytes) -> bytes:
 def test_trailer_of_a_vector_is_what_the_specification_says(name: str) -> None:
     """SPEC section 10, by a second implementation of everything but SHA-256."""
     nonce = rfc_2104(KEY, b"vxm1boot" + ENTROPY.to_bytes(8, "big"))[:8]
-    label = b"vxm1host" if meaning(name)["kind"] in ("Ack", "Command", "FragmentRequest", "HostHeartbeat") else b"vxm1targ"
+    label = (
+        b"vxm1host" if meaning(name)["kind"] in ("Ack", "Command", "FragmentRequest", "HostHeartbeat") else b"vxm1targ"
+    )
     for count, datagram in enumerate(cut((VECTORS / f"{name}.bin").read_bytes())):
         assert datagram[-24:-16] == SESSION.to_bytes(4, "big") + (NUMBER + count).to_bytes(4, "big")
         assert datagram[-16:] == rfc_2104(KEY, label + nonce + datagram[:-16])[:16]

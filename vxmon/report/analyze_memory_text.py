@@ -85,9 +85,15 @@ def _growth_table(boot: BootMemory, heaps: list[HeapMemory]) -> Table:
         rows.append((
             heap_name(boot, heap.index), _thousandths(figure, figure.value), _thousandths(figure, figure.lo),
             _thousandths(figure, figure.hi), NOTHING if rate.value is None else f"~{rate.value:,}", str(growth.frames),
-            _bytes(heap.blocks_grown), growth.verdict, NOTHING if growth.full_in_s is None else f"{growth.full_in_s} s",
+            _bytes(heap.blocks_grown), growth.verdict, _full_in(growth),
         ))  # fmt: skip
     return Table("growth of the lowest use of each frame", columns, rows)
+
+
+def _full_in(growth: Growth) -> str:
+    if growth.full_in_s is None:
+        return NOTHING
+    return f"{growth.full_in_s} s" if growth.full_in_s else "< 1 s"
 
 
 def _thousandths(figure: Figure, value: int | None) -> str:

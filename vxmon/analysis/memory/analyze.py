@@ -16,6 +16,7 @@ from vxmon.analysis.memory.frames import FrameClock
 from vxmon.analysis.memory.heaps import HeapBook, HeapRows, ModeRows
 from vxmon.analysis.memory.leak import judge_growth, no_growth_known
 from vxmon.analysis.memory.lost import Lost
+from vxmon.analysis.memory.measured import MeasuredUse
 from vxmon.analysis.memory.operations import MOST_KINDS, OperationBook, operation_names
 from vxmon.analysis.memory.result import BootMemory, HeapMemory, MemoryResult
 from vxmon.analysis.memory.series import Series
@@ -80,7 +81,7 @@ class _BootBooks:
         self.heaps: dict[int, HeapBook] = {}
         self.stacks = StackBook()
         self.operations = OperationBook()
-        self.measured: dict[int, int] = {}
+        self.measured = MeasuredUse()
         self.counts: Ints = np.zeros(LOSS_ID + 1, np.int64)
         self.left_out = 0
         self._loss_frames: list[tuple[Ints, Ints]] = []
@@ -96,18 +97,13 @@ class _BootBooks:
         told = self.operations.feed(columns, self.reader, kept)
         self.stacks.feed(columns, self.reader, kept)
         rows, modes = self._heap_rows(columns, kept), self._mode_rows(columns, kept)
+        self.measured.take(told, rows, self.heaps)
         for index in sorted(rows.keys() | (modes.keys() & self.heaps.keys())):
             book = self._heap(index)
             if book is None:
                 self.left_out += 1
-                continue
-            own = rows.get(index) or _no_rows()
-            time = max(told.values(), default=None) if index == 0 else told.get(index)
-            self._note_measured(book, own, time)
-            book.feed(own, modes.get(index) or ModeRows.none())
-        for index in told.keys() - rows.keys():
-            if index in self.heaps:
-                self._note_measured(self.heaps[index], _no_rows(), told[index])
+            else:
+                book.feed(rows.get(index) or _no_rows(), modes.get(index) or ModeRows.none())
 
     def finish(self) -> BootMemory:
         """Close the books and make the figures."""
@@ -198,12 +194,6 @@ class _BootBooks:
             if index in self.heaps or len(self.heaps) < MOST_HEAPS
         }
 
-    def _note_measured(self, book: HeapBook, rows: HeapRows, time: int | None) -> None:
-        """Use of a heap at the time of the last count of operations."""
-        measured = None if time is None else book.measured_at(rows, time)
-        if measured is not None:
-            self.measured[book.index] = measured
-
     def _costs(self, result: BootMemory) -> dict[int, Costs]:
         """What the rules charge, by heap."""
         if self.request.rules is None:
@@ -230,7 +220,7 @@ class _BootBooks:
             growth = judge_growth(book, self.lost, self.frames.length, self.frames.unit, self.boot.clock_hz, more)
             heap = replace(heap, growth=growth)
         if costs is not None:
-            heap = replace(heap, estimate=compared(costs, self.measured.get(index)))
+            heap = replace(heap, estimate=compared(costs, self.measured.of(index)))
         return heap
 
     def _notes(self, result: BootMemory) -> Iterator[str]:

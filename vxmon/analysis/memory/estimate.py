@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from vxmon.analysis.figures import ESTIMATED, Figure
 from vxmon.analysis.memory.operations import OperationCount
-from vxmon.analysis.memory.result import Estimate
+from vxmon.analysis.memory.result import KERNEL_INDEX, Estimate
 from vxmon.config.accounting import AccountingRule
 
 __all__ = ["Costs", "charge", "compared"]
@@ -35,7 +35,7 @@ def charge(
         rule = rules.get(name)
         if rule is None:
             continue
-        costs = heaps.setdefault(0 if rule.heap == "kernel" else kind.partition, Costs())
+        costs = heaps.setdefault(KERNEL_INDEX if rule.heap == "kernel" else kind.partition, Costs())
         # The least size of a class is its power of two: a sum that small leaves no other.
         equal = kind.size_class > 0 and kind.total == kind.count << min(kind.size_class, 63)
         value, lo, hi = rule.cost(kind.count, kind.total, equal=equal)
@@ -45,10 +45,12 @@ def charge(
     return heaps
 
 
-def compared(costs: Costs, measured: int | None) -> Estimate:
+def compared(costs: Costs, measured: Figure) -> Estimate:
     """The estimate beside what was measured at the time of the last count; difference = measured - estimated."""
     estimated = Figure(costs.value, costs.lo, costs.hi, costs.counts, ESTIMATED)
-    if measured is None:
-        return Estimate(estimated, Figure.none(), Figure.none(), costs.time)
-    difference = Figure(measured - costs.value, measured - costs.hi, measured - costs.lo, costs.counts, ESTIMATED)
-    return Estimate(estimated, Figure.exact(measured), difference, costs.time)
+    if measured.value is None or measured.lo is None or measured.hi is None:
+        return Estimate(estimated, measured, Figure.none(), costs.time)
+    difference = Figure(
+        measured.value - costs.value, measured.lo - costs.hi, measured.hi - costs.lo, costs.counts, ESTIMATED
+    )
+    return Estimate(estimated, measured, difference, costs.time)

@@ -99,13 +99,6 @@ class HeapBook:
             self._take_samples(rows)
         self._take_series(rows, modes)
 
-    def measured_at(self, rows: HeapRows, time: int) -> int | None:
-        """Use as it was last seen up to an instant, before or in these rows, which are yet to be fed."""
-        at = int(np.searchsorted(rows.time, time, side="right"))
-        if at:
-            return int(rows.used[at - 1])
-        return None if self.last is None else self.last[1]
-
     def _take_use(self, rows: HeapRows) -> None:
         self.used.add(rows.used, None, rows.frame, rows.time)
         self.free.add(rows.free, None, rows.frame, rows.time)

@@ -13,6 +13,7 @@ from vxmon.trace.span import EVERYTHING, Span
 
 __all__ = [
     "KERNEL",
+    "KERNEL_INDEX",
     "BootMemory",
     "Estimate",
     "Evidence",
@@ -28,7 +29,10 @@ __all__ = [
 ]
 
 KERNEL = "kernel"
-"""What the heap of the module OS (partition 0) is called."""
+"""What the heap of the module OS is called."""
+
+KERNEL_INDEX = 0
+"""The partition that the module OS is."""
 
 Verdict = Literal["leak?", "growing", "no growth", "too short", "not recorded"]
 
@@ -194,11 +198,11 @@ class MemoryResult:
 
 def heap_name(boot: BootMemory, index: int) -> str:
     """The name of a heap: that of its partition, or its number; ``kernel`` for that of the module OS."""
-    return KERNEL if index == 0 else boot.partition_names.get(index) or f"partition {index}"
+    return KERNEL if index == KERNEL_INDEX else boot.partition_names.get(index) or f"partition {index}"
 
 
 def stack_owner(boot: BootMemory, index: int | None) -> str:
     """The name of a partition that has tasks; the module OS has its own name."""
     if index is None:
         return "?"
-    return boot.partition_names.get(index) or ("module OS" if index == 0 else f"partition {index}")
+    return boot.partition_names.get(index) or ("module OS" if index == KERNEL_INDEX else f"partition {index}")
