@@ -14,6 +14,7 @@ __all__ = ["COMMANDS", "main"]
 COMMANDS: Final[dict[str, str]] = {
     "analyze": "Compute figures from sessions: time and margins, quality.",
     "capture": "Record what a target sends, raw.",
+    "check": "Judge sessions by limits: the gate for CI.",
     "memmap": "Show what ELF images take in memory.",
     "hm-log": "Show the log of the health monitor, from a session or a target.",
     "icd": "Check and show layouts of messages, decode bytes.",

@@ -28,13 +28,14 @@ from vxmon.config.tomlfile import read_toml
 from vxmon.errors import InputError
 from vxmon.trace.span import EVERYTHING, Span, parse_span
 
-__all__ = ["FORMAT", "MOST_RULES", "Dimension", "Limit", "Limits", "Pattern", "Rule", "Severity", "read_limits"]
+__all__ = ["FORMAT", "MOST_RULES", "Dimension", "Limit", "Limits", "Pattern", "Rule", "Severity", "Side", "read_limits"]
 
 FORMAT: Final = 1
 """Grows when a file that was right would be read in another way."""
 MOST_RULES: Final = 1000
 
 Severity = Literal["warn", "error"]
+Side = Literal["min", "max"]
 Dimension = Literal["time", "size", "count", "share", "size_rate", "rate"]
 """What a limit counts: ns, bytes, things, parts of a whole, bytes a second, things a second."""
 
@@ -95,7 +96,13 @@ class Rule:
     severity: Severity
     note: str
     place: Place
-    places: Mapping[str, Place]
+    places: Mapping[Side, Place]
+
+    @property
+    def bounds(self) -> list[tuple[Side, Limit]]:
+        """The bounds that are there."""
+        found: list[tuple[Side, Limit | None]] = [("min", self.low), ("max", self.high)]
+        return [(side, limit) for side, limit in found if limit is not None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,7 +160,10 @@ def _rule(entry: Entry) -> Rule:
         raise InputError(f"{entry.place}: rule for {pattern.text} needs min, max or both")
     if low and high and low.dimension == high.dimension and low.value > high.value:
         raise entry.fail("max", f"is {high.text}, below min {low.text}")
-    places = {key: entry.places(*entry.path, key) for key in ("min", "max")}
+    places: dict[Side, Place] = {
+        "min": entry.places(*entry.path, "min"),
+        "max": entry.places(*entry.path, "max"),
+    }
     severity = cast("Severity", entry.choice("severity", ("warn", "error"), "error"))
     return Rule(pattern, low, high, severity, entry.text("note", ""), entry.place, places)
 

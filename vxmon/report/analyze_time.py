@@ -14,7 +14,7 @@ from vxmon.analysis.quality import headline
 from vxmon.analysis.time.named import named_figures, partition_name, task_name, worst_text
 from vxmon.analysis.time.result import BootTime, PartitionTime, Spread, TaskTime, TimeResult, WindowTime
 from vxmon.report.blocks import Bar, Bars, Block, Table, Text
-from vxmon.report.figures import NOTHING, envelope, figure_json, figure_row, micros, plain
+from vxmon.report.figures import NOTHING, envelope, figure_json, figure_row, micros, plain, span_line
 from vxmon.trace.facts import Facts
 from vxmon.trace.span import EVERYTHING
 from vxmon.trace.ticks import ticks_to_ns
@@ -250,8 +250,7 @@ def time_blocks(result: TimeResult, facts: Facts, chosen: Filter, record_ns: flo
     """The report as text blocks. ``record_ns`` is what recording one event costs, where it was calibrated."""
     yield Text((headline(facts),), important=facts.incomplete)
     if result.span != EVERYTHING:
-        begin, end = (None if t is None else f"{t / 10**9:.9f} s" for t in (result.span.begin, result.span.end))
-        yield Text((f"only from {begin or 'the begin'} to {end or 'the end'} after the first record",))
+        yield Text((span_line(result.span),))
     for boot in result.boots:
         yield from _boot_blocks(boot, chosen, record_ns)
 

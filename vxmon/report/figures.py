@@ -9,9 +9,10 @@ from typing import Any, Final
 from vxmon.analysis.figures import NOT_RECORDED, Figure
 from vxmon.analysis.quality import headline
 from vxmon.trace.facts import CAUSES, Facts
+from vxmon.trace.span import Span
 from vxmon.trace.ticks import ticks_to_ns
 
-__all__ = ["NOTHING", "envelope", "figure_json", "figure_row", "loss_json", "micros", "plain", "shown"]
+__all__ = ["NOTHING", "envelope", "figure_json", "figure_row", "loss_json", "micros", "plain", "shown", "span_line"]
 
 Json = dict[str, Any]
 
@@ -60,6 +61,12 @@ def envelope(schema: str, version: int, facts: Facts) -> Json:
         "files": [file.name for file in facts.files],
         "loss": loss_json(facts),
     }
+
+
+def span_line(span: Span) -> str:
+    """What a report says that is about a time window only."""
+    begin, end = (None if t is None else f"{t // 10**9}.{t % 10**9:09d} s" for t in (span.begin, span.end))
+    return f"only from {begin or 'the begin'} to {end or 'the end'} after the first record"
 
 
 def shown(figure: Figure, text: Callable[[int], str]) -> str:

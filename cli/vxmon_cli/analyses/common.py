@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, Final, TypeVar
+from typing import TYPE_CHECKING, Any, Final, NoReturn, TypeVar
 
 import click
 
@@ -65,11 +65,11 @@ def write(
         show(blocks())
 
 
-def end(context: click.Context, trace: StoredTrace, *, strict: bool) -> None:
-    """Say on standard error what is missing, and exit."""
+def end(context: click.Context, trace: StoredTrace, *, strict: bool, failed: bool = False) -> NoReturn:
+    """Say on standard error what is missing, and exit; ``failed`` when the command found what it should find."""
     from vxmon.report.header import incomplete_text
 
     missing = incomplete_text(trace.facts)
     if missing:
         click.echo(f"vxmon: {missing}", err=True)
-    context.exit(1 if missing and strict else 0)
+    context.exit(1 if failed or (missing and strict) else 0)

@@ -177,7 +177,7 @@ def _task(boot: BootTime, task: TaskTime, prefix: str, capacity: int | None) -> 
     latest = worst_text(task.response.worst, boot.clock_hz, "activation")
     for name in _COUNTS:
         figure = _count(f"{prefix}.{name}", getattr(task, name), name)
-        yield replace(figure, where=f"latest: {latest}") if latest and name == "deadline_misses" else figure
+        yield replace(figure, where=latest) if name == "deadline_misses" else figure
     longest = worst_text(task.execution.worst, boot.clock_hz, "activation")
     yield from _spread(boot, f"{prefix}.execution", task.execution, capacity, longest)
     yield from _spread(boot, f"{prefix}.response", task.response, capacity, latest)

@@ -1,0 +1,96 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The named figures of a session: only those analyses run of which some figure is wanted."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterator
+from dataclasses import dataclass
+from typing import Final
+
+from vxmon.analysis.named import NamedFigure
+from vxmon.config.limits import Pattern
+from vxmon.config.model import ModuleConfig
+from vxmon.errors import InputError
+from vxmon.trace.span import EVERYTHING, Span
+from vxmon.trace.trace import StoredTrace
+
+__all__ = ["SOURCES", "FigureSource", "GateRequest", "gather", "is_selected"]
+
+
+@dataclass(frozen=True, slots=True)
+class GateRequest:
+    """What to judge: a time window, a module configuration, and processes whose time is margin."""
+
+    span: Span = EVERYTHING
+    module: ModuleConfig | None = None
+    background: Collection[str] = ()
+
+
+Compute = Callable[[StoredTrace, GateRequest], Iterator[NamedFigure]]
+
+
+@dataclass(frozen=True, slots=True)
+class FigureSource:
+    """One analysis: the first parts of the names of its figures, and the function that makes them."""
+
+    analysis: str
+    prefixes: tuple[str, ...]
+    compute: Compute
+
+    def may_match(self, pattern: Pattern) -> bool:
+        """Tell whether a pattern can name one of its figures."""
+        return any(_overlap(pattern, f"{prefix}.") for prefix in self.prefixes)
+
+
+def _overlap(pattern: Pattern, prefix: str) -> bool:
+    head = pattern.head
+    return head.startswith(prefix) or (head != pattern.text and prefix.startswith(head))
+
+
+def _time(trace: StoredTrace, request: GateRequest) -> Iterator[NamedFigure]:
+    from vxmon.analysis.time.analyze import TimeRequest, analyze_time
+    from vxmon.analysis.time.named import named_figures, task_name
+
+    result = analyze_time(trace, TimeRequest(request.span, request.module, request.background))
+    known = {task_name(boot, task.index) for boot in result.boots for task in boot.tasks}
+    missing = sorted(set(request.background) - known)
+    if missing:
+        raise InputError(f"background: the session has no process {', '.join(missing)}")
+    return named_figures(result, trace.facts)
+
+
+def _quality(trace: StoredTrace, request: GateRequest) -> Iterator[NamedFigure]:
+    from vxmon.analysis.quality import analyze_quality, named_figures
+
+    del request  # What weakens the evidence does so outside the window, too.
+    return named_figures(analyze_quality(trace), trace.facts)
+
+
+SOURCES: Final = (
+    FigureSource("time", ("cpu", "partition", "window", "task"), _time),
+    FigureSource("quality", ("quality",), _quality),
+)
+"""Every analysis that the gate asks. A new one adds its line here, and nothing else."""
+
+
+def gather(trace: StoredTrace, patterns: Collection[Pattern], request: GateRequest) -> list[NamedFigure]:
+    """The figures of every analysis that one of the patterns can mean; more than those that match.
+
+    Raises:
+        InputError: a background process that the session does not have.
+
+    """
+    wanted = [source for source in SOURCES if any(source.may_match(pattern) for pattern in patterns)]
+    return [figure for source in wanted for figure in source.compute(trace, request)]
+
+
+def is_selected(pattern: Pattern, figure: NamedFigure) -> bool:
+    """Tell whether a pattern means a figure; ``#12``, which tells things of one name apart, may be left out."""
+    return pattern.matches(figure.name) or ("#" in figure.name and pattern.matches(_without_number(figure.name)))
+
+
+def _without_number(name: str) -> str:
+    """``task.NAV.worker#12.time`` without ``#12``."""
+    head, _, tail = name.rpartition("#")
+    digits, dot, rest = tail.partition(".")
+    return head + dot + rest if digits.isdecimal() else name
