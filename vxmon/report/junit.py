@@ -8,6 +8,7 @@ Maven Surefire (surefire-test-report.xsd).
 from __future__ import annotations
 
 import re
+from collections import Counter
 from typing import Final
 from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
@@ -35,24 +36,29 @@ def check_junit(result: GateResult, facts: Facts, fail_on: Severity) -> str:
     told = [("limits", result.limits.path), ("loss", headline(facts)), *(("file", file.name) for file in facts.files)]
     for name, value in told:
         SubElement(properties, "property", {"name": name, "value": _xml(value)})
+    seen: Counter[str] = Counter()
     for rule in result.rules:
-        _case(suite, rule, fails=rule in failed, boots=several_boots(facts))
+        name = f"{rule.rule.pattern.text} {limit_text(rule.rule)}"
+        seen[name] += 1
+        case = _case(suite, rule, fails=rule in failed, boots=several_boots(facts))
+        # Two cases of one name would be one in a history of results.
+        case.set("name", _xml(name if seen[name] == 1 else f"{name} ({seen[name]})"))
     indent(suite)
     return '<?xml version="1.0" encoding="UTF-8"?>\n' + tostring(suite, "unicode") + "\n"
 
 
-def _case(suite: Element, result: RuleResult, *, fails: bool, boots: bool) -> None:
+def _case(suite: Element, result: RuleResult, *, fails: bool, boots: bool) -> Element:
     rule = result.rule
     kind = rule.pattern.head.partition(".")[0] or "any"
-    name = f"{rule.pattern.text} {limit_text(rule)}"
-    case = SubElement(suite, "testcase", {"name": _xml(name), "classname": _xml(f"vxmon.{kind}"), "time": "0"})
+    case = SubElement(suite, "testcase", {"name": "", "classname": _xml(f"vxmon.{kind}"), "time": "0"})
     said = [f"{rule.place}: {line}" for line in sentences(result, boots=boots)]
     if fails:
         failure = SubElement(case, "failure", {"message": _xml(said[0]), "type": result.verdict})
         failure.text = _xml("\n".join(said))
-        return
+        return case
     out = "\n".join([f"WARNING: {line}" for line in said] or [_nearest(result, boots=boots)])
     SubElement(case, "system-out").text = _xml(out)
+    return case
 
 
 def _nearest(result: RuleResult, *, boots: bool) -> str:

@@ -8,13 +8,15 @@ from dataclasses import dataclass
 from typing import Final
 
 from vxmon.analysis.named import NamedFigure
-from vxmon.config.limits import Pattern
+from vxmon.config.limits import Limits, Pattern
 from vxmon.config.model import ModuleConfig
 from vxmon.errors import InputError
+from vxmon.trace.facts import Facts
+from vxmon.trace.selection import Selection, check_names
 from vxmon.trace.span import EVERYTHING, Span
 from vxmon.trace.trace import StoredTrace
 
-__all__ = ["SOURCES", "FigureSource", "GateRequest", "gather", "is_selected"]
+__all__ = ["SOURCES", "FigureSource", "GateRequest", "check_background", "gather", "is_selected"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,14 +51,17 @@ def _overlap(pattern: Pattern, prefix: str) -> bool:
 
 def _time(trace: StoredTrace, request: GateRequest) -> Iterator[NamedFigure]:
     from vxmon.analysis.time.analyze import TimeRequest, analyze_time
-    from vxmon.analysis.time.named import named_figures, task_name
+    from vxmon.analysis.time.named import named_figures
 
     result = analyze_time(trace, TimeRequest(request.span, request.module, request.background))
-    known = {task_name(boot, task.index) for boot in result.boots for task in boot.tasks}
-    missing = sorted(set(request.background) - known)
-    if missing:
-        raise InputError(f"background: the session has no process {', '.join(missing)}")
     return named_figures(result, trace.facts)
+
+
+def _memory(trace: StoredTrace, request: GateRequest) -> Iterator[NamedFigure]:
+    from vxmon.analysis.memory.analyze import MemoryRequest, analyze_memory
+    from vxmon.analysis.memory.named import named_figures
+
+    return named_figures(analyze_memory(trace, MemoryRequest(request.span)), trace.facts)
 
 
 def _quality(trace: StoredTrace, request: GateRequest) -> Iterator[NamedFigure]:
@@ -68,20 +73,24 @@ def _quality(trace: StoredTrace, request: GateRequest) -> Iterator[NamedFigure]:
 
 SOURCES: Final = (
     FigureSource("time", ("cpu", "partition", "window", "task"), _time),
+    FigureSource("memory", ("memory", "stack", "operations"), _memory),
     FigureSource("quality", ("quality",), _quality),
 )
 """Every analysis that the gate asks. A new one adds its line here, and nothing else."""
 
 
 def gather(trace: StoredTrace, patterns: Collection[Pattern], request: GateRequest) -> list[NamedFigure]:
-    """The figures of every analysis that one of the patterns can mean; more than those that match.
-
-    Raises:
-        InputError: a background process that the session does not have.
-
-    """
+    """The figures of every analysis that one of the patterns can mean; more than those that match."""
     wanted = [source for source in SOURCES if any(source.may_match(pattern) for pattern in patterns)]
     return [figure for source in wanted for figure in source.compute(trace, request)]
+
+
+def check_background(limits: Limits, facts: Facts) -> None:
+    """Refuse background processes that the session does not have; raises InputError."""
+    try:
+        check_names(Selection(tasks=limits.background), facts)
+    except InputError as error:
+        raise InputError(f"{limits.background_place}: background: {error}") from None
 
 
 def is_selected(pattern: Pattern, figure: NamedFigure) -> bool:
