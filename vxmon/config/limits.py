@@ -128,11 +128,12 @@ def read_limits(path: str) -> Limits:
     root.only(_ROOT_KEYS)
     if root.integer("format", 0, 1 << 31) != FORMAT:
         raise root.wrong("format", f"{FORMAT}, the format that this program knows")
+    span, background = _span(root), _background(root)
     tables = root.tables("rule", MOST_RULES)
     if not tables:
         raise InputError(f"{path}: there is no rule; write [[rule]] with figure and min or max")
     rules = tuple(_rule(root.inner("rule", table, "rule", index)) for index, table in enumerate(tables))
-    return Limits(path, rules, _span(root), _background(root), file.place("background"))
+    return Limits(path, rules, span, background, file.place("background"))
 
 
 def _span(root: Entry) -> Span:

@@ -100,8 +100,9 @@ def judge(limits: Limits, figures: Sequence[NamedFigure]) -> GateResult:
 
 
 def _judge_rule(rule: Rule, figures: Sequence[NamedFigure]) -> RuleResult:
-    meant = [figure for figure in figures if figure.name == rule.pattern.text]
-    meant = meant or [figure for figure in figures if is_selected(rule.pattern, figure)]
+    # A name with a star in it means itself.
+    itself = [figure for figure in figures if figure.name == rule.pattern.text and "*" in figure.name]
+    meant = itself or [figure for figure in figures if is_selected(rule.pattern, figure)]
     judged = tuple(j for figure in meant for j in _judge_figure(rule, figure))
     return RuleResult(rule, _verdict(judged), judged)
 
