@@ -205,7 +205,7 @@ def test_the_gate_can_name_every_figure_of_every_analysis(folder: Path) -> None:
 def test_limits_made_from_a_session_hold_for_it(folder: Path) -> None:
     done = check(folder, "s.pcapng", "--init")
     assert (done.status, done.err) == (0, "")
-    golden(done, folder, "check-init.toml")
+    golden(done, folder, "check-init.txt")
     (folder / "made.toml").write_bytes(check(folder, "s.pcapng", "--init", "--slack", "0").out)
     assert judged(folder, "s.pcapng", "made.toml").status == 0
 
