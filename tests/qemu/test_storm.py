@@ -11,7 +11,7 @@ from tests.support.proxy import Faults
 
 # Lines compared; the rest of the run is time for what the link loses to come again.
 LINES = 20 * 29
-# A window begins at most so late (target_c/kernel/README.md), by what the agent does in SPARE windows when much arrives.
+# A window begins at most so late (target_c/kernel/README.md): the agent works in SPARE windows with what arrives.
 SLACK_TICKS = 4000
 
 
