@@ -95,54 +95,93 @@ static struct vxm_context known_context(const struct vxm_cursor *cursor)
     return context;
 }
 
-/* Stores the start bits of 32 slots; bit i of `bits` is that of the group's slot i. */
-static inline uint8_t *store_starts(uint8_t *to, uint32_t bits)
+/* Stores a word with its lowest byte first: also the start bits of 32 slots, of which bit i is that of slot i. */
+static inline uint8_t *store_little(uint8_t *to, uint32_t word)
 {
-    to[0] = (uint8_t)bits;
-    to[1] = (uint8_t)(bits >> 8);
-    to[2] = (uint8_t)(bits >> 16);
-    to[3] = (uint8_t)(bits >> 24);
+    to[0] = (uint8_t)word;
+    to[1] = (uint8_t)(word >> 8);
+    to[2] = (uint8_t)(word >> 16);
+    to[3] = (uint8_t)(word >> 24);
     return to + 4;
 }
 
-/*
- * The loop of the walk, paid for once a record: marks the records up to `stop` and returns where the last
- * whole one ends. A record is shorter than a group of 32 slots, so no group is left out.
- */
-static const uint32_t *mark_records(const uint32_t *next, const uint32_t *stop, struct vxm_cursor *cursor,
-                                    struct vxm_block *block)
+static inline uint32_t ones_in(uint32_t bits)
 {
-    const uint32_t *begin = next;
-    const uint32_t *group_end = next + GROUP_WORDS;
-    const uint32_t *last = next;
-    const uint32_t *last_head = stop - VXM_SLOT_WORDS; /* of a record without data that just fits */
-    uint8_t *starts = block->starts;
-    uint32_t bits = 0;
-    uint32_t count = 0;
+    bits -= (bits >> 1) & 0x55555555u;
+    bits = (bits & 0x33333333u) + ((bits >> 2) & 0x33333333u);
+    bits = (bits + (bits >> 4)) & 0x0F0F0F0Fu;
+    return (bits * 0x01010101u) >> 24;
+}
 
-    while (next < stop) {
+/* The bit of the slot at `at` among 32 that follow each other in memory, wherever they begin. */
+static inline uint32_t bit_of(const uint32_t *at)
+{
+    return 1u << ((uintptr_t)at / VXM_SLOT_BYTES % 32u);
+}
+
+/*
+ * The loop of the walk, paid for once a record, so it does nothing else: marks the records that begin below `limit`,
+ * which also end below what is to be walked, and moves the cursor behind them.
+ */
+static inline uint32_t mark_until(const uint32_t *limit, struct vxm_cursor *cursor)
+{
+    const uint32_t *next = cursor->next;
+    uint32_t bits = 0;
+
+    while (next < limit) {
         uint32_t head = *next;
-        const uint32_t *after = next + VXM_HEAD_DATA_WORDS(head);
-        if (after > last_head) {
-            break;
-        }
-        bits |= 1u << ((uint32_t)(next - begin) / VXM_SLOT_WORDS % 32u);
+        bits |= bit_of(next);
         if (changes_context(head)) {
             follow(&cursor->context, head);
         }
-        last = next;
-        next = after + VXM_SLOT_WORDS;
-        if (next >= group_end) {
-            starts = store_starts(starts, bits);
-            bits = 0;
-            group_end += GROUP_WORDS;
-        }
-        count++;
+        next += VXM_HEAD_DATA_WORDS(head) + VXM_SLOT_WORDS;
     }
-    (void)store_starts(starts, bits);
-    block->last_words = last;
-    block->count = count;
-    return next;
+    cursor->next = next;
+    return bits;
+}
+
+/* The same for the last slots, where a record may be longer than what is left: it begins the next block. */
+static uint32_t mark_last(const uint32_t *limit, const uint32_t *stop, struct vxm_cursor *cursor)
+{
+    uint32_t bits = 0;
+    while (cursor->next < limit) {
+        const uint32_t *next = cursor->next;
+        if ((size_t)(stop - next) < VXM_HEAD_DATA_WORDS(*next) + VXM_SLOT_WORDS) {
+            break;
+        }
+        bits |= mark_until(next + 1, cursor);
+    }
+    return bits;
+}
+
+/*
+ * Marks the records up to `stop`, 32 slots at a time. Bits are first set by their place in memory and then turned so
+ * that the block's first slot is bit 0.
+ */
+static void mark_records(const uint32_t *stop, struct vxm_cursor *cursor, struct vxm_block *block)
+{
+    const uint32_t *group = cursor->next;
+    const uint32_t turn = (uint32_t)((uintptr_t)group / VXM_SLOT_BYTES % 32u);
+    uint8_t *starts = block->starts;
+    bool more = true;
+
+    block->count = 0;
+    while (more) {
+        const size_t left = (size_t)(stop - group);
+        const uint32_t *end = group + (left < GROUP_WORDS ? left : GROUP_WORDS);
+        /* What begins below fits whatever its length. */
+        const uint32_t *sure = left < VXM_MAX_RECORD_WORDS ? group : stop - VXM_MAX_RECORD_WORDS;
+        uint32_t bits = mark_until(sure < end ? sure : end, cursor);
+        bits |= mark_last(end, stop, cursor);
+        bits = bits >> turn | (bits << 1) << (31u - turn);
+        if (bits != 0) {
+            block->last_words = group + (31u - (uint32_t)__builtin_clz(bits)) * VXM_SLOT_WORDS;
+        }
+        starts = store_little(starts, bits);
+        block->count += ones_in(bits);
+        more = cursor->next >= end && end < stop;
+        group = end;
+    }
 }
 
 bool vxm_block_walk(struct vxm_cursor *cursor, uint32_t max_slots, struct vxm_block *block)
@@ -155,7 +194,7 @@ bool vxm_block_walk(struct vxm_cursor *cursor, uint32_t max_slots, struct vxm_bl
     block->words = begin;
     block->first_index = cursor->index;
     block->context = known_context(cursor);
-    cursor->next = mark_records(begin, stop < cursor->end ? stop : cursor->end, cursor, block);
+    mark_records(stop < cursor->end ? stop : cursor->end, cursor, block);
     block->slots = (uint32_t)(cursor->next - begin) / VXM_SLOT_WORDS;
     /* A unit spans less than 2^31 ticks, so each time follows from any other. */
     block->first_time = cursor->time + (uint32_t)(begin[1] - (uint32_t)cursor->time);
@@ -215,11 +254,16 @@ uint64_t vxm_block_copy(uint8_t *to, const uint32_t *words, uint32_t slots)
  */
 static uint8_t *put_varint(uint8_t *to, uint64_t value)
 {
-    while (value > UINT32_MAX) {
-        *to++ = (uint8_t)(value | 0x80u);
-        value >>= 7;
-    }
     uint32_t low = (uint32_t)value;
+    while (value >> 28 != 0) {
+        to[0] = (uint8_t)(low | 0x80u);
+        to[1] = (uint8_t)(low >> 7 | 0x80u);
+        to[2] = (uint8_t)(low >> 14 | 0x80u);
+        to[3] = (uint8_t)(low >> 21 | 0x80u);
+        to += 4;
+        value >>= 28;
+        low = (uint32_t)value;
+    }
     while (low >= 0x80u) {
         *to++ = (uint8_t)(low | 0x80u);
         low >>= 7;
@@ -275,10 +319,11 @@ static uint8_t *put_starts(uint8_t *to, const struct vxm_block *block)
 {
     uint32_t bytes = (block->slots + 7u) / 8u;
     to = put_length(to, vxmon_Block_starts_tag, bytes);
-    for (uint32_t i = 0; i < bytes; i++) {
-        *to++ = block->starts[i];
+    /* By whole words: what follows is written later. */
+    for (uint32_t i = 0; i < bytes; i += 4u) {
+        VXM_COPY(to + i, block->starts + i, 4u);
     }
-    return to;
+    return to + bytes;
 }
 
 /* All before the starts. */
@@ -299,9 +344,8 @@ static uint8_t *put_numbers(uint8_t *to, const struct vxm_block *block)
 static void put_checksum(uint8_t *to, uint64_t sum)
 {
     *to++ = vxmon_Block_checksum_tag << 3 | PB_WT_64BIT;
-    for (unsigned i = 0; i < sizeof sum; i++) {
-        to[i] = (uint8_t)(sum >> (8u * i));
-    }
+    to = store_little(to, (uint32_t)sum);
+    (void)store_little(to, (uint32_t)(sum >> 32));
 }
 
 size_t vxm_block_encode(const struct vxm_block *block, uint8_t *to, size_t *covered)
