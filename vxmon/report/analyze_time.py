@@ -11,8 +11,9 @@ import numpy as np
 
 from vxmon.analysis.figures import Extreme, Figure
 from vxmon.analysis.quality import headline
+from vxmon.analysis.spread import Spread
 from vxmon.analysis.time.named import named_figures, partition_name, task_name, worst_text
-from vxmon.analysis.time.result import BootTime, PartitionTime, Spread, TaskTime, TimeResult, WindowTime
+from vxmon.analysis.time.result import BootTime, PartitionTime, TaskTime, TimeResult, WindowTime
 from vxmon.report.blocks import Bar, Bars, Block, Table, Text
 from vxmon.report.figures import NOTHING, envelope, figure_json, figure_row, micros, plain, span_line
 from vxmon.trace.facts import Facts

@@ -9,15 +9,14 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from vxmon.analysis.figures import Figure, Range
+from vxmon.analysis.spread import Spread, spread_of
 from vxmon.analysis.time.result import (
     BootTime,
     CpuTime,
     FrameRows,
     PartitionTime,
-    Spread,
     TaskTime,
     WindowTime,
-    spread_of,
 )
 from vxmon.analysis.time.windows import PlaceBook
 from vxmon.trace.state import NOBODY, UNKNOWN

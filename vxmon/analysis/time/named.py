@@ -20,7 +20,8 @@ from typing import Final
 
 from vxmon.analysis.figures import Extreme, Figure
 from vxmon.analysis.named import NamedFigure
-from vxmon.analysis.time.result import BootTime, CpuTime, PartitionTime, Spread, TaskTime, TimeResult, WindowTime
+from vxmon.analysis.spread import Spread
+from vxmon.analysis.time.result import BootTime, CpuTime, PartitionTime, TaskTime, TimeResult, WindowTime
 from vxmon.trace.facts import Facts
 from vxmon.trace.ticks import ticks_to_ns
 
