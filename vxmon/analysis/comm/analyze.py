@@ -1,0 +1,197 @@
+# SPDX-License-Identifier: Apache-2.0
+"""``analyze comm``: walks a trace once and keeps the books of every object that carries messages."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from vxmon.analysis.comm.depth import DepthBook
+from vxmon.analysis.comm.destination import DestinationBook
+from vxmon.analysis.comm.figures import boot_figures
+from vxmon.analysis.comm.messages import Ints, LossClock, MessageRows, message_rows
+from vxmon.analysis.comm.opens import Sends
+from vxmon.analysis.comm.result import BootComm, CommResultSet
+from vxmon.analysis.comm.routes import QUEUES, SELF_CONTAINED, make_routes
+from vxmon.analysis.comm.source import SourceBook
+from vxmon.config.model import ModuleConfig
+from vxmon.trace.batches import batched
+from vxmon.trace.columns import Chunk, Columns
+from vxmon.trace.facts import Boot, Facts
+from vxmon.trace.fields import FieldReader
+from vxmon.trace.names import LOSS_ID
+from vxmon.trace.span import EVERYTHING, Span
+from vxmon.trace.trace import StoredTrace
+from vxmon.wire.events import CommResult, EventId
+from vxmon.wire.types import ObjectEntry
+
+__all__ = ["MOST_OBJECTS", "BootBooks", "CommRequest", "analyze_comm"]
+
+MOST_OBJECTS: Final = 4096
+"""Objects of one boot that are analyzed; messages of others are counted."""
+_NO_LIMIT: Final = 1 << 62
+
+
+@dataclass(frozen=True, slots=True)
+class CommRequest:
+    """What to analyze; ``module`` says which ports are connected."""
+
+    span: Span = EVERYTHING
+    module: ModuleConfig | None = None
+
+
+def analyze_comm(trace: StoredTrace, request: CommRequest | None = None) -> CommResultSet:
+    """The figures of every boot of a trace."""
+    request = request or CommRequest()
+    result = CommResultSet([], request.span)
+    books: BootBooks | None = None
+    for chunk in batched(trace.chunks()):
+        if books is None or books.boot is not chunk.boot:
+            _close(books, result)
+            books = BootBooks(chunk.boot, trace.facts, request)
+        books.feed(chunk)
+    _close(books, result)
+    return result
+
+
+def _close(books: BootBooks | None, result: CommResultSet) -> None:
+    if books is not None:
+        result.boots.append(books.finish())
+
+
+class BootBooks:
+    """The books of one boot while its chunks come."""
+
+    def __init__(self, boot: Boot, facts: Facts, request: CommRequest) -> None:
+        self.boot = boot
+        self.routes = make_routes(boot.names, request.module)
+        begin, end = request.span.ticks(boot.first_time or 0, boot.clock_hz)
+        self.begin = -1 if begin is None else begin
+        self.end = _NO_LIMIT if end is None else end
+        self.losses = facts.losses
+        self.clock = LossClock()
+        self.sources: dict[int, SourceBook] = {}
+        self.destinations: dict[int, DestinationBook] = {}
+        self.types: dict[int, int] = {}
+        self.results: dict[int, Counter[tuple[bool, int]]] = {}
+        self.unrouted: Counter[int] = Counter()
+        self.left_out = 0
+        self.counts: Ints = np.zeros(LOSS_ID + 1, np.int64)
+        self._reader = FieldReader(boot.table)
+
+    def feed(self, chunk: Chunk) -> None:
+        """Take a chunk."""
+        self.counts += np.bincount(chunk.columns.id, minlength=LOSS_ID + 1)
+        rows = message_rows(chunk, self._reader, self._kept(chunk.columns), self.clock)
+        own = {index: some for index, some in rows.by_object() if self._known(index, some)}
+        sends: dict[int, Sends] = {}
+        for index, some in own.items():
+            sends |= self._send(index, some)
+        nothing = rows.take(slice(0, 0))
+        for index in sorted({*sends, *(i for i, some in own.items() if self._receives(i, some))}):
+            self._destination(index).feed(own.get(index, nothing), sends.get(index, Sends.none()))
+
+    def finish(self) -> BootComm:
+        """Close the books and make the figures."""
+        begin, end = self.observed
+        last = self.boot.last_time or 0
+        for source in self.sources.values():
+            source.close(begin, end, self.clock.lost)
+        for destination in self.destinations.values():
+            destination.close(last, self.clock.epoch, self.clock.lost)
+        return boot_figures(self)
+
+    @property
+    def observed(self) -> tuple[int, int]:
+        """Begin and end of the time that is asked for and was recorded."""
+        begin = max(self.begin, self.boot.first_time or 0)
+        return begin, max(min(self.end, self.boot.last_time or 0), begin)
+
+    def entry(self, index: int) -> ObjectEntry | None:
+        """What the session's tables say of an object."""
+        return self.boot.names.objects.get(index)
+
+    def type_of(self, index: int) -> int:
+        """The type of an object, by the tables or else by its records."""
+        entry = self.entry(index)
+        return entry.type if entry is not None else self.types.get(index, -1)
+
+    def recorded(self, event: EventId, index: int | None = None) -> bool:
+        """True when the session recorded this event, of this object where one is given, as far as can be known."""
+        configs = [run.config for run in self.boot.runs.values() if run.config is not None]
+        entry = None if index is None else self.entry(index)
+        for config in configs:
+            if index in config.hidden_objects or (entry is not None and entry.partition in config.hidden_partitions):
+                return False
+        return bool(self.counts[event]) or any(event in config.events for config in configs)
+
+    # ------------------------------------------------------------ parts
+
+    def _kept(self, columns: Columns) -> NDArray[np.bool_]:
+        kept = (columns.time >= self.begin) & (columns.time < self.end)
+        which = np.flatnonzero(columns.id == LOSS_ID)
+        if len(which):
+            loss = self.losses[columns.at[which]]
+            kept[which] = (loss["start"] < self.end) & (loss["end"] >= self.begin)
+        return kept
+
+    def _known(self, index: int, rows: MessageRows) -> bool:
+        """Count the results of calls on an object; False where there are too many objects."""
+        if index not in self.results:
+            if len(self.results) >= MOST_OBJECTS:
+                self.left_out += len(rows)
+                return False
+            self.results[index] = Counter()
+            self.types[index] = int(rows.type[0])
+        kept = rows.take(rows.kept)
+        pairs, counts = np.unique(kept.result * 2 + kept.sent, return_counts=True)
+        for pair, count in zip(pairs.tolist(), counts.tolist(), strict=True):
+            self.results[index][bool(pair & 1), pair >> 1] += count
+        return True
+
+    def _send(self, index: int, rows: MessageRows) -> dict[int, Sends]:
+        """Take what an object accepted; returns what each of its destinations gets."""
+        ok = rows.take(rows.sent & (rows.result == CommResult.OK))
+        if not len(ok):
+            return {}
+        whole = self._source(index).feed(ok)
+        sends = Sends(whole, ok.time, ok.place, ok.partition, ok.epoch, ok.kept, np.zeros(len(ok), bool))
+        targets = [index] if self.type_of(index) in SELF_CONTAINED else self.routes.destinations.get(index, [])
+        if not targets:
+            self.unrouted[index] += int(ok.kept.sum())
+        return {target: sends.take(slice(None)) for target in targets}
+
+    def _receives(self, index: int, rows: MessageRows) -> bool:
+        known = index in self.destinations or index in self.routes.source_of
+        return known or self.type_of(index) in SELF_CONTAINED or not rows.sent.all()
+
+    def _source(self, index: int) -> SourceBook:
+        if index not in self.sources:
+            entry = self.entry(index)
+            self.sources[index] = SourceBook(
+                entry.message_size if entry is not None else 0, self.observed[0], self.boot.clock_hz
+            )
+        return self.sources[index]
+
+    def _destination(self, index: int) -> DestinationBook:
+        if index in self.destinations:
+            return self.destinations[index]
+        entry, kind = self.entry(index), self.type_of(index)
+        own = kind in SELF_CONTAINED
+        from_index = index if own else self.routes.source_of.get(index)
+        sender = self.entry(from_index) if from_index is not None else None
+        refresh = self.routes.refresh_ns.get(index)
+        queue = kind in QUEUES
+        self.destinations[index] = DestinationBook(
+            source=None if from_index is None else self._source(from_index),
+            own=own,
+            queue=queue,
+            refresh=None if refresh is None else refresh * self.boot.clock_hz // 10**9,
+            sender=-1 if sender is None else sender.partition,
+            depth=DepthBook(entry.capacity if entry else 0, self.begin, self.end) if queue else None,
+        )
+        return self.destinations[index]
