@@ -34,6 +34,7 @@ from vxmon.wire.types import (
     Flag,
     Header,
     Losses,
+    ObjectEntry,
     ObjectTable,
     PartitionEntry,
     Reply,
@@ -86,6 +87,7 @@ class Recording:
     boot: int = BOOT
     tables: bool = True
     records: list[Record] = field(default_factory=list)
+    objects: Sequence[ObjectEntry] = ()
 
     def add(self, time: int, name: str, arg: int = 0, *, stream: int = 0, run: int = 1, **values: int | str) -> None:
         """Record an event; fields that are not given are 0."""
@@ -107,7 +109,7 @@ class Recording:
         return Recording(
             self.tasks, self.schedules, self.partitions, self.hz, self.big_endian, self.block_records,
             frozenset(e.id for e in TABLE.events) - {EVENTS[n].id for n in names}, self.start_seen, self.end_seen,
-            self.boot, self.tables, kept,
+            self.boot, self.tables, kept, self.objects,
         )  # fmt: skip
 
     def blocks(self) -> list[tuple[int, int, bytes]]:
@@ -177,7 +179,7 @@ class Recording:
             big_endian=self.big_endian, table_fingerprint=TABLE.fingerprint, boot=self.boot,
             offered=frozenset(e.id for e in TABLE.events),
         )  # fmt: skip
-        objects = ObjectTable(1, tuple(self.schedules), tuple(self.partitions), tuple(self.tasks))
+        objects = ObjectTable(1, tuple(self.schedules), tuple(self.partitions), tuple(self.tasks), tuple(self.objects))
         return [info, TABLE, objects]
 
     def _header(self, channel: Channel, message: int) -> Header:

@@ -15,7 +15,7 @@ from vxmon.analysis.spread import Spread
 from vxmon.analysis.time.named import named_figures, partition_name, task_name, worst_text
 from vxmon.analysis.time.result import BootTime, PartitionTime, TaskTime, TimeResult, WindowTime
 from vxmon.report.blocks import Bar, Bars, Block, Table, Text
-from vxmon.report.figures import NOTHING, envelope, figure_json, figure_row, micros, plain, span_line
+from vxmon.report.figures import NOTHING, envelope, figure_json, figure_row, micros, plain, span_line, spread_json
 from vxmon.trace.facts import Facts
 from vxmon.trace.span import EVERYTHING
 from vxmon.trace.ticks import ticks_to_ns
@@ -39,8 +39,6 @@ Json = dict[str, Any]
 _PARTS: Final = (
     "used", "margin", "margin_net", "late", "tasks", "kernel", "other", "interrupts", "start_delay", "overrun",
 )  # fmt: skip
-_STATISTICS: Final = ("total", "least", "mean", "p1", "p95", "p99", "most")
-_KEYS: Final = {"total": "total", "least": "min", "mean": "mean", "p1": "p1", "p95": "p95", "p99": "p99", "most": "max"}
 _BARS: Final = 24
 
 
@@ -146,8 +144,8 @@ def _window_json(boot: BootTime, window: WindowTime) -> Json:
 
 
 def _window_values(boot: BootTime, window: WindowTime) -> Json:
-    value: Json = {name: _spread_json(getattr(window, name), boot.clock_hz) for name in _PARTS}
-    value["records"] = _spread_json(window.records, None)
+    value: Json = {name: spread_json(getattr(window, name), boot.clock_hz) for name in _PARTS}
+    value["records"] = spread_json(window.records, None)
     value |= {
         "occurrences": figure_json(window.occurrences),
         "never_started": figure_json(window.never_started),
@@ -170,27 +168,13 @@ def _task_json(boot: BootTime, task: TaskTime) -> Json:
         "preemptions": figure_json(task.preemptions),
         "activations": figure_json(task.activations),
         "completed": figure_json(task.completed),
-        "execution": _spread_json(task.execution, hz),
-        "response": _spread_json(task.response, hz),
+        "execution": spread_json(task.execution, hz),
+        "response": spread_json(task.response, hz),
         "deadline_misses": figure_json(task.deadline_misses),
         "deadline_misses_by_kernel": figure_json(task.kernel_misses),
         "deadline_misses_by_hm": figure_json(task.hm_misses),
         "activations_cut": task.cut,
     }
-
-
-def _spread_json(spread: Spread, hz: int | None) -> Json:
-    unit = "" if hz is None else "_ns"
-    value: Json = {"count": figure_json(spread.count)}
-    value |= {f"{_KEYS[name]}{unit}": figure_json(getattr(spread, name), hz) for name in _STATISTICS}
-    worst = spread.worst
-    value["worst"] = None if worst is None or worst.time < 0 else {"number": worst.number, "time_ticks": worst.time}
-    if spread.histogram and hz != 0:
-        value[f"histogram{unit}"] = [
-            [low if hz is None else ticks_to_ns(low, hz), high if hz is None else ticks_to_ns(high, hz), count]
-            for low, high, count in spread.histogram
-        ]
-    return value
 
 
 def _frames_json(boot: BootTime, chosen: Filter) -> list[Json]:

@@ -8,13 +8,29 @@ from typing import Any, Final
 
 from vxmon.analysis.figures import NOT_RECORDED, Figure
 from vxmon.analysis.quality import headline
+from vxmon.analysis.spread import Spread
 from vxmon.trace.facts import CAUSES, Facts
 from vxmon.trace.span import Span
 from vxmon.trace.ticks import ticks_to_ns
 
-__all__ = ["NOTHING", "envelope", "figure_json", "figure_row", "loss_json", "micros", "plain", "shown", "span_line"]
+__all__ = [
+    "NOTHING",
+    "envelope",
+    "figure_json",
+    "figure_row",
+    "loss_json",
+    "micros",
+    "plain",
+    "shown",
+    "span_line",
+    "spread_json",
+]
 
 Json = dict[str, Any]
+
+_STATISTICS: Final = {
+    "total": "total", "least": "min", "mean": "mean", "p1": "p1", "p95": "p95", "p99": "p99", "most": "max",
+}  # fmt: skip
 
 NOTHING: Final = "-"
 """What stands for a figure that was not recorded, or of which there is no observation."""
@@ -31,6 +47,21 @@ def figure_row(figure: Figure, hz: int | None = None) -> tuple[str, str, str, st
     figure = figure if hz is None else _in_ns(figure, hz)
     value, lo, hi = ("" if x is None else str(x) for x in (figure.value, figure.lo, figure.hi))
     return value, lo, hi, str(figure.n), figure.status
+
+
+def spread_json(spread: Spread, hz: int | None) -> Json:
+    """A distribution as a JSON object; keys end in ``_ns`` when ``hz`` is given."""
+    unit = "" if hz is None else "_ns"
+    value: Json = {"count": figure_json(spread.count)}
+    value |= {f"{key}{unit}": figure_json(getattr(spread, name), hz) for name, key in _STATISTICS.items()}
+    worst = spread.worst
+    value["worst"] = None if worst is None or worst.time < 0 else {"number": worst.number, "time_ticks": worst.time}
+    if spread.histogram and hz != 0:
+        value[f"histogram{unit}"] = [
+            [low if hz is None else ticks_to_ns(low, hz), high if hz is None else ticks_to_ns(high, hz), count]
+            for low, high, count in spread.histogram
+        ]
+    return value
 
 
 def _in_ns(figure: Figure, hz: int) -> Figure:

@@ -13,6 +13,7 @@ __all__ = ["analyze"]
 
 # Analysis -> the word on it in the list. vxmon_cli.analyses has a module of that name.
 _ANALYSES: Final = {
+    "comm": "What went from whom to whom: messages, latency, queues, flows.",
     "memory": "Heaps and how they grow, stacks, operation counts.",
     "quality": "What weakens the evidence: losses, damage, unknown events, edges of the recording.",
     "time": "Where time went: windows and their margins, partitions, tasks.",

@@ -4,55 +4,42 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
-from numpy.typing import NDArray
 
 from vxmon.analysis.comm.depth import DepthBook
 from vxmon.analysis.comm.destination import DestinationBook
 from vxmon.analysis.comm.figures import boot_figures
-from vxmon.analysis.comm.messages import Ints, LossClock, MessageRows, message_rows
+from vxmon.analysis.comm.messages import LossClock, MessageRows, message_rows
 from vxmon.analysis.comm.opens import Sends
 from vxmon.analysis.comm.result import BootComm, CommResultSet
 from vxmon.analysis.comm.routes import QUEUES, SELF_CONTAINED, make_routes
 from vxmon.analysis.comm.source import SourceBook
-from vxmon.config.model import ModuleConfig
+from vxmon.analysis.scene import Scene, Scope
 from vxmon.trace.batches import batched
-from vxmon.trace.columns import Chunk, Columns
+from vxmon.trace.columns import Chunk
 from vxmon.trace.facts import Boot, Facts
-from vxmon.trace.fields import FieldReader
-from vxmon.trace.names import LOSS_ID
-from vxmon.trace.span import EVERYTHING, Span
 from vxmon.trace.trace import StoredTrace
 from vxmon.wire.events import CommResult, EventId
 from vxmon.wire.types import ObjectEntry
 
-__all__ = ["MOST_OBJECTS", "BootBooks", "CommRequest", "analyze_comm"]
+__all__ = ["MOST_OBJECTS", "BootBooks", "analyze_comm"]
 
 MOST_OBJECTS: Final = 4096
 """Objects of one boot that are analyzed; messages of others are counted."""
 _NO_LIMIT: Final = 1 << 62
 
 
-@dataclass(frozen=True, slots=True)
-class CommRequest:
-    """What to analyze; ``module`` says which ports are connected."""
-
-    span: Span = EVERYTHING
-    module: ModuleConfig | None = None
-
-
-def analyze_comm(trace: StoredTrace, request: CommRequest | None = None) -> CommResultSet:
-    """The figures of every boot of a trace."""
-    request = request or CommRequest()
-    result = CommResultSet([], request.span)
+def analyze_comm(trace: StoredTrace, scope: Scope | None = None) -> CommResultSet:
+    """The figures of every boot of a trace; the module of ``scope`` says which ports are connected."""
+    scope = scope or Scope()
+    result = CommResultSet([], scope.span)
     books: BootBooks | None = None
     for chunk in batched(trace.chunks()):
         if books is None or books.boot is not chunk.boot:
             _close(books, result)
-            books = BootBooks(chunk.boot, trace.facts, request)
+            books = BootBooks(chunk.boot, trace.facts, scope)
         books.feed(chunk)
     _close(books, result)
     return result
@@ -66,13 +53,13 @@ def _close(books: BootBooks | None, result: CommResultSet) -> None:
 class BootBooks:
     """The books of one boot while its chunks come."""
 
-    def __init__(self, boot: Boot, facts: Facts, request: CommRequest) -> None:
+    def __init__(self, boot: Boot, facts: Facts, scope: Scope) -> None:
         self.boot = boot
-        self.routes = make_routes(boot.names, request.module)
-        begin, end = request.span.ticks(boot.first_time or 0, boot.clock_hz)
+        self.scene = Scene(boot, facts, scope)
+        self.routes = make_routes(boot.names, scope.module)
+        begin, end = self.scene.limits
         self.begin = -1 if begin is None else begin
         self.end = _NO_LIMIT if end is None else end
-        self.losses = facts.losses
         self.clock = LossClock()
         self.sources: dict[int, SourceBook] = {}
         self.destinations: dict[int, DestinationBook] = {}
@@ -80,13 +67,11 @@ class BootBooks:
         self.results: dict[int, Counter[tuple[bool, int]]] = {}
         self.unrouted: Counter[int] = Counter()
         self.left_out = 0
-        self.counts: Ints = np.zeros(LOSS_ID + 1, np.int64)
-        self._reader = FieldReader(boot.table)
 
     def feed(self, chunk: Chunk) -> None:
         """Take a chunk."""
-        self.counts += np.bincount(chunk.columns.id, minlength=LOSS_ID + 1)
-        rows = message_rows(chunk, self._reader, self._kept(chunk.columns), self.clock)
+        self.scene.take(chunk.columns)
+        rows = message_rows(chunk, self.scene.reader, self.scene.kept(chunk.columns), self.clock)
         own = {index: some for index, some in rows.by_object() if self._known(index, some)}
         sends: dict[int, Sends] = {}
         for index, some in own.items():
@@ -98,18 +83,21 @@ class BootBooks:
     def finish(self) -> BootComm:
         """Close the books and make the figures."""
         begin, end = self.observed
-        last = self.boot.last_time or 0
         for source in self.sources.values():
             source.close(begin, end, self.clock.lost)
         for destination in self.destinations.values():
-            destination.close(last, self.clock.epoch, self.clock.lost)
+            destination.close(end, self.clock.epoch, self.clock.lost)
         return boot_figures(self)
 
     @property
     def observed(self) -> tuple[int, int]:
         """Begin and end of the time that is asked for and was recorded."""
-        begin = max(self.begin, self.boot.first_time or 0)
-        return begin, max(min(self.end, self.boot.last_time or 0), begin)
+        boot, runs = self.boot, self.boot.runs.values()
+        # What was lost before the first and after the last record belongs to the time, too.
+        first = min([boot.first_time or 0, *(run.started for run in runs if run.started is not None)])
+        last = max([boot.last_time or 0, *(run.ended for run in runs if run.ended is not None)])
+        begin = max(self.begin, first)
+        return begin, max(min(self.end, last), begin)
 
     def entry(self, index: int) -> ObjectEntry | None:
         """What the session's tables say of an object."""
@@ -122,22 +110,13 @@ class BootBooks:
 
     def recorded(self, event: EventId, index: int | None = None) -> bool:
         """True when the session recorded this event, of this object where one is given, as far as can be known."""
-        configs = [run.config for run in self.boot.runs.values() if run.config is not None]
         entry = None if index is None else self.entry(index)
-        for config in configs:
+        for config in (run.config for run in self.boot.runs.values() if run.config is not None):
             if index in config.hidden_objects or (entry is not None and entry.partition in config.hidden_partitions):
                 return False
-        return bool(self.counts[event]) or any(event in config.events for config in configs)
+        return self.scene.recorded(event)
 
     # ------------------------------------------------------------ parts
-
-    def _kept(self, columns: Columns) -> NDArray[np.bool_]:
-        kept = (columns.time >= self.begin) & (columns.time < self.end)
-        which = np.flatnonzero(columns.id == LOSS_ID)
-        if len(which):
-            loss = self.losses[columns.at[which]]
-            kept[which] = (loss["start"] < self.end) & (loss["end"] >= self.begin)
-        return kept
 
     def _known(self, index: int, rows: MessageRows) -> bool:
         """Count the results of calls on an object; False where there are too many objects."""
@@ -192,6 +171,6 @@ class BootBooks:
             queue=queue,
             refresh=None if refresh is None else refresh * self.boot.clock_hz // 10**9,
             sender=-1 if sender is None else sender.partition,
-            depth=DepthBook(entry.capacity if entry else 0, self.begin, self.end) if queue else None,
+            depth=DepthBook(entry.capacity if entry else 0, self.begin, self.end, self.observed[0]) if queue else None,
         )
         return self.destinations[index]

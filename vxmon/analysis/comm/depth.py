@@ -41,12 +41,14 @@ class _State:
 
 @dataclass(slots=True)
 class DepthBook:
-    """One queue. ``begin`` and ``end`` bound the time that is asked for, in ticks."""
+    """One queue. ``begin`` and ``end`` bound the time that is asked for, ``origin`` is the begin of recording."""
 
     capacity: int
     begin: int
     end: int
+    origin: int
     depths: Statistic = field(default_factory=Statistic)
+    told: int = 0
     area: int = 0
     known: int = 0
     unknown: int = 0
@@ -66,6 +68,7 @@ class DepthBook:
         depth, sure = self._depths(rows)
         inside = sure & (rows.time >= self.begin) & (rows.time < self.end)
         self.depths.add(depth[inside], None, rows.time[inside])
+        self.told += int((inside & rows.told).sum())
         first = self._state or _State(int(rows.time[0]), 0, sure=False, epoch=int(rows.epoch[0]))
         self._intervals(first, rows, depth, sure)
         self._state = _State(int(rows.time[-1]), int(depth[-1]), bool(sure[-1]), int(rows.epoch[-1]))
@@ -102,7 +105,9 @@ class DepthBook:
         known = np.concatenate([[first.sure], sure[:-1]]) & steady
         self.area += int((before * lasting)[known].sum())
         self.known += int(lasting[known].sum())
-        # Before the depth is told for the first time nothing is said of it.
+        # Before the depth is told for the first time nothing is said of it, but that it may have been told and lost.
+        if not self._begun and sure.any() and rows.epoch[sure.argmax()] > 0:
+            self.unknown += max(int(time[1:][sure.argmax()]) - max(self.origin, self.begin), 0)
         begun = 0 if self._begun else int(sure.argmax()) + 1 if sure.any() else len(sure)
         self.unknown += int(lasting[begun:][~known[begun:]].sum())
         self._begun = self._begun or bool(sure.any())
@@ -149,7 +154,7 @@ class DepthBook:
         whole = self.known + self.unknown
         low = self.area * 1000 // whole
         high = (self.area + self.unknown * self.capacity) * 1000 // whole if self.capacity else None
-        return Figure(self.area * 1000 // self.known, low, high if self.unknown else low, self.depths.count)
+        return Figure(self.area * 1000 // self.known, low, high if self.unknown else low, self.told)
 
     def full(self) -> Figure:
         """How long the queue was full, in ticks."""
@@ -161,4 +166,4 @@ class DepthBook:
         if value is None:
             return Figure.none()
         low = max(least, value) if self.unknown else value
-        return Figure(value, low, most if self.unknown else value, self.depths.count)
+        return Figure(value, low, most if self.unknown else value, self.told)

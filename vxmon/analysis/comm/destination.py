@@ -103,8 +103,9 @@ class DestinationBook:
         position = np.zeros(len(place), np.int64)
         position[order] = entered
         sends.whole = position[: len(sends)]
-        before = np.concatenate([[self._positions], entered])
-        whole: Ints = before[np.searchsorted(place[order], reads.place)] - (reads.depth if self.queue else 0)
+        before: Ints = np.concatenate([np.array([self._positions]), entered])
+        entered_by = np.searchsorted(place[order], reads.place)
+        whole: Ints = before[entered_by] - reads.depth * self.queue
         self._positions = int(before[-1])
         is_refused = np.append(order >= len(sends), False)
         dropped = np.zeros(len(place), bool)
@@ -133,12 +134,15 @@ class DestinationBook:
         self._count_doubt(reads, whole)
 
     def _times(self, reads: MessageRows, matched: NDArray[np.bool_], first: NDArray[np.bool_], at: Ints) -> None:
-        fresh, every = matched & first, matched & (not self.queue)
-        for some, into in ((fresh, self.latencies), (every, self.ages)):
-            lasting = reads.time[some] - self.open.sends.time[at[some]]
-            into.add(lasting, None, reads.number[some], reads.time[some])
-            if into is self.ages and self.refresh is not None:
-                self.older += int((lasting > self.refresh).sum())
+        lasting = reads.time - self.open.sends.time[at] if len(self.open.sends) else reads.time
+        some = matched & first
+        # What may be read many times may have been read before, where records are lost since it was sent.
+        certain = self.queue | (self.open.sends.epoch[at[some]] == reads.epoch[some])
+        self.latencies.add(lasting[some] * certain, lasting[some], reads.number[some], reads.time[some])
+        if not self.queue:
+            self.ages.add(lasting[matched], None, reads.number[matched], reads.time[matched])
+            if self.refresh is not None:
+                self.older += int((lasting[matched] > self.refresh).sum())
 
     def _first(self, reads: MessageRows, whole: Ints) -> NDArray[np.bool_]:
         """Where a message is received for the first time by the task that receives it."""

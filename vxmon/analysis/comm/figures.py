@@ -42,19 +42,15 @@ def boot_figures(books: BootBooks) -> BootComm:
 
 
 def _labels(names: Names, indices: list[int]) -> dict[int, str]:
-    """A name for each object that no other has: its own, with the partition, or with its number, too."""
-    partitions = names.named("partition")
-    plain = {i: names.objects[i].name if i in names.objects else "" for i in indices}
-    used = Counter(plain.values())
-    placed = {
-        i: name if used[name] == 1 else f"{name}@{partitions.get(names.objects[i].partition, '?')}"
-        for i, name in plain.items() if name
-    }  # fmt: skip
-    again = Counter(placed.values())
-    return {
-        i: f"object {i}" if i not in placed else placed[i] if again[placed[i]] == 1 else f"{placed[i]}#{i}"
-        for i in indices
-    }  # fmt: skip
+    """A name for each object that no other has: the index stands behind all but the first of equal ones."""
+    seen: Counter[str] = Counter()
+    labels = {}
+    for index in indices:
+        name = names.objects[index].name if index in names.objects else ""
+        name = name or f"object {index}"
+        labels[index] = f"{name}#{index}" if seen[name] else name
+        seen[name] += 1
+    return labels
 
 
 def _object(books: BootBooks, index: int, labels: Mapping[int, str]) -> ObjectComm:
