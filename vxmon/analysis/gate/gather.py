@@ -64,6 +64,14 @@ def _memory(trace: StoredTrace, request: GateRequest) -> Iterator[NamedFigure]:
     return named_figures(analyze_memory(trace, MemoryRequest(request.span)), trace.facts)
 
 
+def _comm(trace: StoredTrace, request: GateRequest) -> Iterator[NamedFigure]:
+    from vxmon.analysis.comm.analyze import analyze_comm
+    from vxmon.analysis.comm.named import named_figures
+    from vxmon.analysis.scene import Scope
+
+    return named_figures(analyze_comm(trace, Scope(request.span, request.module)), trace.facts)
+
+
 def _quality(trace: StoredTrace, request: GateRequest) -> Iterator[NamedFigure]:
     from vxmon.analysis.quality import analyze_quality, named_figures
 
@@ -74,6 +82,7 @@ def _quality(trace: StoredTrace, request: GateRequest) -> Iterator[NamedFigure]:
 SOURCES: Final = (
     FigureSource("time", ("cpu", "partition", "window", "task"), _time),
     FigureSource("memory", ("memory", "stack", "operations"), _memory),
+    FigureSource("comm", ("comm", "flow"), _comm),
     FigureSource("quality", ("quality",), _quality),
 )
 """Every analysis that the gate asks. A new one adds its line here, and nothing else."""
