@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "vxm/agent.h"
 
+#include "auth.h"
 #include "command.h"
 #include "cookie.h"
 #include "evtmap.h"
@@ -62,6 +63,10 @@ int vxm_agent_init(const struct vxm_agent_config *config)
     vxm_agent.boot = boot_of(entropy);
     vxm_frame_init(vxm_agent.boot);
     vxm_cookie_init(entropy);
+    status = vxm_auth_init(entropy);
+    if (status != VXM_OK) {
+        return status;
+    }
     vxm_sample_init();
     vxm_grow_init();
     vxm_evtmap_init(vxm_agent.table);

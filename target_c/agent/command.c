@@ -5,6 +5,7 @@
 #include <pb_encode.h>
 
 #include "acquire.h"
+#include "auth.h"
 #include "config.h"
 #include "cookie.h"
 #include "fragments.h"
@@ -32,11 +33,6 @@ static struct vxm_text words;
 void vxm_command_init(void)
 {
     memset(&last, 0, sizeof last);
-}
-
-static void refuse(void)
-{
-    vxm_frame_counters.refused++;
 }
 
 /* ------------------------------------------------------------------ commands of the controlling host */
@@ -197,7 +193,12 @@ static void answer(const struct vxm_peer *to)
     last.request = reply.request;
     /* A reply that gets lost is asked for again, so the result of sending does not matter. */
     struct vxm_message message = {
-        .peer = *to, .channel = VXM_CHANNEL_REPLY, .body = last.bytes, .body_size = last.size};
+        .peer = *to,
+        .channel = VXM_CHANNEL_REPLY,
+        .sealed = vxm_auth_seals(VXM_CHANNEL_REPLY),
+        .body = last.bytes,
+        .body_size = last.size,
+    };
     if (vxm_message_begin(&message, vxm_datagram_bytes())) {
         vxm_fragments_keep(&message, vxm_datagram_bytes());
         vxm_fragments_repeat_reply();
@@ -213,32 +214,60 @@ static void answer_stranger(const struct vxm_peer *to, size_t received)
         reply.text[0] = '\0';
         stream = pb_ostream_from_buffer(bytes, received < sizeof bytes ? received : sizeof bytes);
         if (!pb_encode(&stream, vxmon_Reply_fields, &reply)) {
-            refuse();
+            vxm_frame_refuse(VXM_MALFORMED);
             return;
         }
     }
-    (void)vxm_frame_send(to, VXM_CHANNEL_REPLY, bytes, stream.bytes_written, VXM_FRAME_MAX);
+    (void)vxm_frame_send_plain(to, VXM_CHANNEL_REPLY, bytes, stream.bytes_written, VXM_FRAME_MAX);
 }
 
 /* ------------------------------------------------------------------ who may ask */
 
-static void serve_hello(const struct vxm_peer *from, size_t received)
+static void answer_cookie(const struct vxm_peer *from, size_t received, uint64_t now)
+{
+    reply.result = vxmon_Result_COOKIE;
+    reply.which_body = vxmon_Reply_cookie_tag;
+    reply.body.cookie = vxm_cookie_make(from, now);
+    reply.has_challenge = vxm_auth_needed();
+    if (reply.has_challenge) {
+        vxm_auth_challenge(&reply.challenge);
+    }
+    answer_stranger(from, received);
+}
+
+/* To one whose cookie was right. What was overtaken by another session is told the next one. */
+static void refuse_hello(const struct vxm_peer *from, size_t received, enum vxm_refusal refusal)
+{
+    vxm_frame_refuse(refusal);
+    if (refusal == VXM_REPLAYED) {
+        answer_cookie(from, received, VXM_PORT_CLOCK64());
+    } else if (vxm_auth_needed() && refusal != VXM_UNCHECKED) {
+        reply.result = vxmon_Result_KEY;
+        vxm_text_add(&words, refusal == VXM_NO_KEY ? "a key is needed" : "the key is not that of this target");
+        answer_stranger(from, received);
+    }
+}
+
+static void serve_hello(const struct vxm_peer *from, const struct vxm_frame *frame)
 {
     uint64_t now = VXM_PORT_CLOCK64();
     begin_reply(command.request);
     if (!vxm_cookie_check(from, command.body.hello.cookie, now)) {
-        reply.result = vxmon_Result_COOKIE;
-        reply.which_body = vxmon_Reply_cookie_tag;
-        reply.body.cookie = vxm_cookie_make(from, now);
-        answer_stranger(from, received);
+        answer_cookie(from, frame->length, now);
+        return;
+    }
+    enum vxm_refusal refusal = vxm_auth_check_hello(frame);
+    if (refusal != VXM_ACCEPTED) {
+        refuse_hello(from, frame->length, refusal);
         return;
     }
     if (!vxm_link_take(from)) {
         reply.result = vxmon_Result_BUSY;
         vxm_text_add(&words, "another host controls this target");
-        answer_stranger(from, received);
+        answer_stranger(from, frame->length);
         return;
     }
+    vxm_auth_open(frame);
     answer(from);
 }
 
@@ -251,7 +280,7 @@ static bool is_overtaken(uint32_t request)
 static void serve_command(const struct vxm_peer *from, bool decoded)
 {
     if (is_overtaken(command.request)) {
-        refuse();
+        vxm_frame_refuse(VXM_REPLAYED);
         return;
     }
     begin_reply(command.request);
@@ -268,6 +297,13 @@ static void serve_command(const struct vxm_peer *from, bool decoded)
     }
 }
 
+/* A first hello is plain, the next one begins the session it is in; all others must belong to one. */
+static bool is_hello(const struct vxm_frame *frame, bool decoded)
+{
+    return decoded && command.request != 0 && command.which_body == vxmon_Command_hello_tag &&
+           !vxm_auth_in_session(frame);
+}
+
 static void take_command(const struct vxm_peer *from, const struct vxm_frame *frame)
 {
     pb_istream_t stream = pb_istream_from_buffer(frame->payload, frame->length);
@@ -275,18 +311,23 @@ static void take_command(const struct vxm_peer *from, const struct vxm_frame *fr
     bool decoded = pb_decode(&stream, vxmon_Command_fields, &command);
     bool controller = vxm_link_is_controller(from);
 
-    if (command.request == 0 || (!decoded && !controller)) {
-        refuse();
-    } else if (controller && command.request == last.request) {
-        vxm_link_heard();
+    if (is_hello(frame, decoded) && !(controller && command.request == last.request && !vxm_auth_needed())) {
+        serve_hello(from, frame);
+        return;
+    }
+    enum vxm_refusal refusal = vxm_auth_check(frame, controller);
+    if (refusal == VXM_ACCEPTED && command.request == 0) {
+        refusal = VXM_MALFORMED;
+    }
+    if (refusal != VXM_ACCEPTED) {
+        vxm_frame_refuse(refusal);
+        return;
+    }
+    vxm_link_heard();
+    if (command.request == last.request) {
         vxm_fragments_repeat_reply();
-    } else if (decoded && command.which_body == vxmon_Command_hello_tag) {
-        serve_hello(from, frame->length);
-    } else if (controller) {
-        vxm_link_heard();
-        serve_command(from, decoded);
     } else {
-        refuse();
+        serve_command(from, decoded);
     }
 }
 
@@ -295,7 +336,7 @@ static void take_ack(const struct vxm_frame *frame)
     pb_istream_t stream = pb_istream_from_buffer(frame->payload, frame->length);
     memset(&ack, 0, sizeof ack);
     if (!pb_decode(&stream, vxmon_Ack_fields, &ack)) {
-        refuse();
+        vxm_frame_refuse(VXM_MALFORMED);
         return;
     }
     vxm_link_heard();
@@ -304,7 +345,7 @@ static void take_ack(const struct vxm_frame *frame)
     }
     for (pb_size_t i = 0; i < ack.streams_count; i++) {
         if (!vxm_upload_acknowledge(&ack.streams[i])) {
-            refuse();
+            vxm_frame_refuse(VXM_MALFORMED);
         }
     }
 }
@@ -314,7 +355,7 @@ static void take_heartbeat(const struct vxm_frame *frame)
     vxmon_HostHeartbeat heartbeat = vxmon_HostHeartbeat_init_zero;
     pb_istream_t stream = pb_istream_from_buffer(frame->payload, frame->length);
     if (!pb_decode(&stream, vxmon_HostHeartbeat_fields, &heartbeat)) {
-        refuse();
+        vxm_frame_refuse(VXM_MALFORMED);
         return;
     }
     vxm_link_heard();
@@ -326,7 +367,7 @@ static void take_fragment_request(const struct vxm_peer *from, const struct vxm_
     vxmon_FragmentRequest request = vxmon_FragmentRequest_init_zero;
     pb_istream_t stream = pb_istream_from_buffer(frame->payload, frame->length);
     if (!pb_decode(&stream, vxmon_FragmentRequest_fields, &request)) {
-        refuse();
+        vxm_frame_refuse(VXM_MALFORMED);
         return;
     }
     vxm_link_heard();
@@ -337,8 +378,11 @@ static void serve(const struct vxm_peer *from, const struct vxm_frame *frame)
 {
     if (frame->channel == VXM_CHANNEL_COMMAND) {
         take_command(from, frame);
-    } else if (!vxm_link_is_controller(from)) {
-        refuse();
+        return;
+    }
+    enum vxm_refusal refusal = vxm_auth_check(frame, vxm_link_is_controller(from));
+    if (refusal != VXM_ACCEPTED) {
+        vxm_frame_refuse(refusal);
     } else if (frame->channel == VXM_CHANNEL_ACK) {
         take_ack(frame);
     } else if (frame->channel == VXM_CHANNEL_HEARTBEAT) {
@@ -346,7 +390,7 @@ static void serve(const struct vxm_peer *from, const struct vxm_frame *frame)
     } else if (frame->channel == VXM_CHANNEL_RESEND) {
         take_fragment_request(from, frame);
     } else {
-        refuse();
+        vxm_frame_refuse(VXM_MALFORMED);
     }
 }
 

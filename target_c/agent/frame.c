@@ -1,10 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "frame.h"
 
+#include "auth.h"
+
 #define CHANNELS 8u
 #define CRC_POLYNOMIAL 0xEDB88320u
 #define CRC_SLICES 4u
 #define CRC_OFFSET 28u
+#define FLAG_BIG_ENDIAN 1u
+#define FLAG_AUTHENTICATED 2u
 
 struct vxm_frame_counters vxm_frame_counters;
 
@@ -79,19 +83,32 @@ static inline void put16(uint8_t *to, uint32_t value)
     to[1] = (uint8_t)value;
 }
 
-static inline void put32(uint8_t *to, uint32_t value)
+void vxm_frame_put32(uint8_t *to, uint32_t value)
 {
     put16(to, value >> 16);
     put16(to + 2, value);
+}
+
+void vxm_frame_refuse(enum vxm_refusal reason)
+{
+    vxm_frame_counters.refused++;
+    vxm_frame_counters.refusals[reason]++;
+}
+
+/* Bytes of header and payload; 0: not even a trailer fits. */
+static size_t plain_size(const uint8_t *data, size_t size)
+{
+    size_t trailer = (data[5] & FLAG_AUTHENTICATED) != 0 ? VXM_FRAME_TRAILER : 0;
+    return size >= VXM_FRAME_HEADER + trailer ? size - trailer : 0;
 }
 
 /* Host datagrams are one fragment, and everything is covered by the CRC. */
 static bool header_is_right(const uint8_t *data, size_t size)
 {
     uint32_t header = data[7];
-    return get32(data) == VXM_FRAME_MAGIC && data[4] == VXM_FRAME_VERSION && (data[5] & 2u) == 0 &&
-           header >= VXM_FRAME_HEADER && header <= size && get16(data + 20) == size - header &&
-           get16(data + 22) == size - header && get16(data + 16) == 0 && get16(data + 18) == 1;
+    return get32(data) == VXM_FRAME_MAGIC && data[4] == VXM_FRAME_VERSION && header >= VXM_FRAME_HEADER &&
+           header <= size && get16(data + 20) == size - header && get16(data + 22) == size - header &&
+           get16(data + 16) == 0 && get16(data + 18) == 1;
 }
 
 static bool crc_is_right(const uint8_t *data, size_t size)
@@ -100,18 +117,39 @@ static bool crc_is_right(const uint8_t *data, size_t size)
     return vxm_frame_crc(crc, data + data[7], size - data[7]) == get32(data + CRC_OFFSET);
 }
 
+static enum vxm_refusal check(const uint8_t *data, size_t size)
+{
+    if (size < VXM_FRAME_HEADER || size > VXM_FRAME_MAX) {
+        return VXM_MALFORMED;
+    }
+    size_t plain = plain_size(data, size);
+    if (!header_is_right(data, plain) || !crc_is_right(data, plain)) {
+        return VXM_MALFORMED;
+    }
+    return get32(data + 8) != 0 && get32(data + 8) != boot_id ? VXM_REPLAYED : VXM_ACCEPTED;
+}
+
 bool vxm_frame_check(const uint8_t *data, size_t size, struct vxm_frame *frame)
 {
     vxm_frame_counters.received++;
-    if (size < VXM_FRAME_HEADER || size > VXM_FRAME_MAX || !header_is_right(data, size) ||
-        (get32(data + 8) != 0 && get32(data + 8) != boot_id) || !crc_is_right(data, size)) {
-        vxm_frame_counters.refused++;
+    enum vxm_refusal refusal = check(data, size);
+    if (refusal != VXM_ACCEPTED) {
+        vxm_frame_refuse(refusal);
         return false;
     }
+    size_t plain = plain_size(data, size);
+    memset(frame, 0, sizeof *frame);
     frame->channel = data[6];
     frame->boot = get32(data + 8);
     frame->payload = data + data[7];
-    frame->length = size - data[7];
+    frame->length = plain - data[7];
+    frame->data = data;
+    frame->size = size;
+    if (plain != size) {
+        frame->authenticated = true;
+        frame->session = get32(data + plain);
+        frame->number = get32(data + plain + 4u);
+    }
     return true;
 }
 
@@ -123,6 +161,7 @@ uint8_t *vxm_frame_payload(void)
 /* What differs between headers. */
 struct header {
     uint8_t channel;
+    bool sealed;
     uint32_t sequence;
     uint32_t fragment;
     uint32_t fragments;
@@ -132,13 +171,13 @@ struct header {
 static bool transmit_frame(const struct vxm_peer *to, const struct header *header, size_t length, size_t covered)
 {
     uint8_t *data = transmit.datagram;
-    put32(data, VXM_FRAME_MAGIC);
+    vxm_frame_put32(data, VXM_FRAME_MAGIC);
     data[4] = VXM_FRAME_VERSION;
-    data[5] = VXM_PORT_BIG_ENDIAN ? 1u : 0u;
+    data[5] = (uint8_t)((VXM_PORT_BIG_ENDIAN ? FLAG_BIG_ENDIAN : 0u) | (header->sealed ? FLAG_AUTHENTICATED : 0u));
     data[6] = header->channel;
     data[7] = VXM_FRAME_HEADER;
-    put32(data + 8, boot_id);
-    put32(data + 12, header->sequence);
+    vxm_frame_put32(data + 8, boot_id);
+    vxm_frame_put32(data + 12, header->sequence);
     put16(data + 16, header->fragment);
     put16(data + 18, header->fragments);
     put16(data + 20, (uint32_t)length);
@@ -146,8 +185,13 @@ static bool transmit_frame(const struct vxm_peer *to, const struct header *heade
     put16(data + 24, header->message);
     put16(data + 26, 0);
     uint32_t crc = vxm_frame_crc(0, data, CRC_OFFSET);
-    put32(data + CRC_OFFSET, vxm_frame_crc(crc, data + VXM_FRAME_HEADER, covered));
-    if (!vxm_port_send(to, data, VXM_FRAME_HEADER + length)) {
+    vxm_frame_put32(data + CRC_OFFSET, vxm_frame_crc(crc, data + VXM_FRAME_HEADER, covered));
+    size_t size = VXM_FRAME_HEADER + length;
+    if (header->sealed) {
+        vxm_auth_seal(data, size);
+        size += VXM_FRAME_TRAILER;
+    }
+    if (!vxm_port_send(to, data, size)) {
         vxm_frame_counters.send_failed++;
         return false;
     }
@@ -166,9 +210,15 @@ bool vxm_frame_send_block(const struct vxm_peer *to, uint64_t sequence, size_t l
     return transmit_frame(to, &header, length, covered);
 }
 
+/* Bytes of the message in a datagram of that size. */
+static size_t room_of(const struct vxm_message *message, uint32_t datagram_bytes)
+{
+    return datagram_bytes - VXM_FRAME_HEADER - (message->sealed ? VXM_FRAME_TRAILER : 0u);
+}
+
 bool vxm_message_begin(struct vxm_message *message, uint32_t datagram_bytes)
 {
-    size_t room = datagram_bytes - VXM_FRAME_HEADER;
+    size_t room = room_of(message, datagram_bytes);
     size_t size = message->prefix_size + message->body_size;
     size_t fragments = size == 0 ? 1 : (size + room - 1) / room;
 
@@ -198,12 +248,13 @@ static void gather(uint8_t *to, const struct vxm_message *message, size_t from, 
 
 bool vxm_message_step(struct vxm_message *message, uint32_t datagram_bytes)
 {
-    size_t room = datagram_bytes - VXM_FRAME_HEADER;
+    size_t room = room_of(message, datagram_bytes);
     size_t from = message->next * room;
     size_t left = message->prefix_size + message->body_size - from;
     size_t size = left < room ? left : room;
     const struct header header = {
         .channel = message->channel,
+        .sealed = message->sealed,
         .sequence = sequences[message->channel % CHANNELS],
         .fragment = message->next,
         .fragments = message->fragments,
@@ -219,17 +270,35 @@ bool vxm_message_step(struct vxm_message *message, uint32_t datagram_bytes)
     return true;
 }
 
-bool vxm_frame_send(const struct vxm_peer *to, uint8_t channel, const uint8_t *body, size_t size,
-                    uint32_t datagram_bytes)
+static bool send_message(struct vxm_message *message, uint32_t datagram_bytes)
 {
-    struct vxm_message message = {.peer = *to, .channel = channel, .body = body, .body_size = size};
-    if (!vxm_message_begin(&message, datagram_bytes)) {
+    if (!vxm_message_begin(message, datagram_bytes)) {
         return false;
     }
-    while (!vxm_message_done(&message)) {
-        if (!vxm_message_step(&message, datagram_bytes)) {
+    while (!vxm_message_done(message)) {
+        if (!vxm_message_step(message, datagram_bytes)) {
             return false;
         }
     }
     return true;
+}
+
+bool vxm_frame_send(const struct vxm_peer *to, uint8_t channel, const uint8_t *body, size_t size,
+                    uint32_t datagram_bytes)
+{
+    struct vxm_message message = {
+        .peer = *to,
+        .channel = channel,
+        .sealed = vxm_auth_seals(channel),
+        .body = body,
+        .body_size = size,
+    };
+    return send_message(&message, datagram_bytes);
+}
+
+bool vxm_frame_send_plain(const struct vxm_peer *to, uint8_t channel, const uint8_t *body, size_t size,
+                          uint32_t datagram_bytes)
+{
+    struct vxm_message message = {.peer = *to, .channel = channel, .body = body, .body_size = size};
+    return send_message(&message, datagram_bytes);
 }

@@ -9,6 +9,7 @@
 #define VXM_FRAME_MAGIC 0x56584D4Eu
 #define VXM_FRAME_VERSION 1u
 #define VXM_FRAME_HEADER 32u
+#define VXM_FRAME_TRAILER 24u
 #define VXM_FRAME_MAX 1472u
 #define VXM_FRAME_MIN_LIMIT 512u
 #define VXM_FRAME_DEFAULT 1400u
@@ -25,12 +26,29 @@ enum vxm_channel {
     VXM_CHANNEL_RESEND = 8,
 };
 
-/* A received datagram whose header and CRC are right. */
+/* A received datagram whose header and CRC are right. With a trailer its session and number are what it says. */
 struct vxm_frame {
     uint8_t channel;
+    bool authenticated;
     uint32_t boot;
+    uint32_t session;
+    uint32_t number;
     const uint8_t *payload;
     size_t length;
+    const uint8_t *data; /* whole, trailer included */
+    size_t size;
+};
+
+/* Why a datagram was refused. */
+enum vxm_refusal {
+    VXM_ACCEPTED,
+    VXM_MALFORMED,
+    VXM_NO_KEY, /* plain where a key is needed, or authenticated where there is none */
+    VXM_WRONG_KEY,
+    VXM_REPLAYED,  /* of another boot or session, or it came before */
+    VXM_STRANGER,  /* not from the controlling host */
+    VXM_UNCHECKED, /* beyond the HMACs of a period */
+    VXM_REFUSALS
 };
 
 /* Since boot. */
@@ -38,6 +56,7 @@ struct vxm_frame_counters {
     uint64_t sent;
     uint64_t received;
     uint64_t refused;
+    uint64_t refusals[VXM_REFUSALS]; /* by reason */
     uint64_t resent;
     uint64_t send_failed;
 };
@@ -47,6 +66,7 @@ extern struct vxm_frame_counters vxm_frame_counters;
 struct vxm_message {
     struct vxm_peer peer;
     uint8_t channel;
+    bool sealed; /* each fragment has a trailer */
     uint8_t prefix_size;
     uint8_t prefix[12];
     const uint8_t *body;
@@ -60,6 +80,12 @@ void vxm_frame_init(uint32_t boot);
 
 /* CRC-32 as zlib; begin with 0. */
 uint32_t vxm_frame_crc(uint32_t crc, const uint8_t *data, size_t size);
+
+/* Counts a datagram that is not served. */
+void vxm_frame_refuse(enum vxm_refusal reason);
+
+/* A number in network order. */
+void vxm_frame_put32(uint8_t *to, uint32_t value);
 
 /* Checks a datagram cheapest first; false (and counted) when it is refused. */
 bool vxm_frame_check(const uint8_t *data, size_t size, struct vxm_frame *frame);
@@ -81,8 +107,13 @@ static inline bool vxm_message_done(const struct vxm_message *message)
     return message->next >= message->fragments;
 }
 
-/* Sends a whole message of one buffer at once; false when the network did not take all of it. */
+/*
+ * Sends a whole message of one buffer at once; false when the network did not take all of it. To the
+ * controlling host it is sealed if its session has a key; _plain: to anybody, never sealed.
+ */
 bool vxm_frame_send(const struct vxm_peer *to, uint8_t channel, const uint8_t *body, size_t size,
                     uint32_t datagram_bytes);
+bool vxm_frame_send_plain(const struct vxm_peer *to, uint8_t channel, const uint8_t *body, size_t size,
+                          uint32_t datagram_bytes);
 
 #endif

@@ -96,6 +96,12 @@ static void fill_heartbeat(vxmon_TargetHeartbeat *heartbeat)
         .refused = vxm_frame_counters.refused,
         .resent = vxm_frame_counters.resent,
         .send_failed = vxm_frame_counters.send_failed,
+        .malformed = vxm_frame_counters.refusals[VXM_MALFORMED],
+        .no_key = vxm_frame_counters.refusals[VXM_NO_KEY],
+        .wrong_key = vxm_frame_counters.refusals[VXM_WRONG_KEY],
+        .replayed = vxm_frame_counters.refusals[VXM_REPLAYED],
+        .stranger = vxm_frame_counters.refusals[VXM_STRANGER],
+        .unchecked = vxm_frame_counters.refusals[VXM_UNCHECKED],
     };
     heartbeat->echo = echo;
     heartbeat->echo_time = echo_time;

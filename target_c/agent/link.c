@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "link.h"
 
+#include "auth.h"
 #include "heartbeat.h"
 #include "state.h"
 #include "upload.h"
@@ -79,6 +80,7 @@ bool vxm_link_take(const struct vxm_peer *peer)
 
 void vxm_link_release(void)
 {
+    vxm_auth_close();
     link.controlled = false;
     link.has_peer = false;
     link.lost = false;

@@ -4,6 +4,7 @@
 #include <pb_encode.h>
 
 #include "acquire.h"
+#include "auth.h"
 #include "config.h"
 #include "evtmap.h"
 #include "fragments.h"
@@ -116,6 +117,7 @@ void vxm_tables_fill_info(vxmon_TargetInfo *info)
     info->max_content_bytes = VXM_MAX_CONTENT_BYTES;
     info->hm_log = vxm_acquire_has_log(VXM_LOG_HM);
     info->edr_log = vxm_acquire_has_log(VXM_LOG_EDR);
+    info->has_key = vxm_auth_needed();
     info->running = agent->running;
     info->partition_count = vxm_objects.partition_count;
     info->object_count = vxm_objects.object_count;

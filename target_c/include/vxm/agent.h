@@ -66,6 +66,9 @@ struct vxm_agent_config {
     struct vxm_run_config start;
 };
 
+/* A key from the text of a key file: bytes, or 0 when it is none. For ports; works before vxm_agent_init. */
+size_t vxm_key_from_text(const char *text, size_t length, uint8_t key[VXM_KEY_MAX]);
+
 /* Prepares everything; call once per boot, before the first hook. */
 int vxm_agent_init(const struct vxm_agent_config *config);
 

@@ -67,6 +67,14 @@ void *vxm_port_arena(size_t *size);
 uint64_t vxm_port_entropy(void);
 
 /*
+ * The key that hosts must have (SPEC section 10): writes VXM_KEY_MIN to VXM_KEY_MAX bytes and returns how
+ * many; 0: there is none, everybody is served. Called once, at init. vxm_key_from_text reads a key file.
+ */
+#define VXM_KEY_MIN 16u
+#define VXM_KEY_MAX 64u
+size_t vxm_port_key(uint8_t key[VXM_KEY_MAX]);
+
+/*
  * Takes one received datagram, or returns 0 when there is none. *data stays valid until the next
  * call. Never blocks. Agent context only.
  */

@@ -3,6 +3,8 @@
 
 #include <time.h>
 
+#include "vxm/agent.h"
+
 #define NS_PER_SECOND 1000000000u
 
 struct vxm_posix vxm_posix = {.hz = NS_PER_SECOND};
@@ -12,6 +14,8 @@ bool (*vxm_posix_on_scenario)(const char *name);
 static void *arena;
 static size_t arena_size;
 static uint64_t entropy = 1;
+static uint8_t secret[VXM_KEY_MAX];
+static size_t key_size;
 
 uint64_t vxm_posix_monotonic(void)
 {
@@ -42,6 +46,12 @@ void vxm_posix_set_entropy(uint64_t value)
     entropy = value;
 }
 
+bool vxm_posix_set_key(const char *text, size_t length)
+{
+    key_size = vxm_key_from_text(text, length, secret);
+    return key_size != 0;
+}
+
 uint32_t vxm_port_clock_hz(void)
 {
     return vxm_posix.hz;
@@ -56,6 +66,14 @@ void *vxm_port_arena(size_t *size)
 uint64_t vxm_port_entropy(void)
 {
     return entropy;
+}
+
+size_t vxm_port_key(uint8_t key[VXM_KEY_MAX])
+{
+    for (size_t i = 0; i < key_size; i++) {
+        key[i] = secret[i];
+    }
+    return key_size;
 }
 
 size_t vxm_port_receive(struct vxm_peer *from, const uint8_t **data)

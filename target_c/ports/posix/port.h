@@ -8,6 +8,8 @@
 /* Memory for record buffers; the caller keeps it. */
 void vxm_posix_set_arena(void *memory, size_t size);
 void vxm_posix_set_entropy(uint64_t entropy);
+/* The text of a key file; false when it holds no key. */
+bool vxm_posix_set_key(const char *text, size_t length);
 
 /* Called with the bits of every publication and with the name of every scenario; NULL: nothing. */
 extern void (*vxm_posix_on_publish)(const uint32_t bits[32]);

@@ -343,6 +343,12 @@ static void do_init(void)
     (void)printf("init %d\n", vxm_agent_init(&config));
 }
 
+/* Before init: the text of a key file. */
+static void do_key(void)
+{
+    (void)printf("key %d\n", vxm_posix_set_key(text(1), strlen(text(1))));
+}
+
 static void do_create(void)
 {
     uint16_t index = VXM_UNNAMED;
@@ -456,7 +462,7 @@ static const struct {
     {"task", do_task},           {"enter", do_enter},         {"exit", do_exit},       {"age", vxm_hook_age_check},
     {"exception", do_exception}, {"create", do_create},       {"step", do_step},       {"network", do_network},
     {"schedule", do_schedule},   {"inject", do_inject},       {"sent", do_sent},       {"totals", do_totals},
-    {"stop", do_stop},           {"fired", do_fired},
+    {"stop", do_stop},           {"fired", do_fired},         {"key", do_key},
 };
 
 static void split(char *line)

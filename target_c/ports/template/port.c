@@ -28,6 +28,12 @@ uint64_t vxm_port_entropy(void)
     return 1; /* FIXME: 64 bits that differ in each boot and cannot be guessed */
 }
 
+size_t vxm_port_key(uint8_t key[VXM_KEY_MAX])
+{
+    (void)key; /* FIXME: where only some hosts may command the target: its key. 0: there is none */
+    return 0;
+}
+
 size_t vxm_port_receive(struct vxm_peer *from, const uint8_t **data)
 {
     (void)from; /* FIXME: the next datagram that came to the agent's UDP port; 0: none. Never wait. */
