@@ -4,6 +4,7 @@
 #include "kernel/library.h"
 
 #define MAX_TEXT 1024u
+#define MAX_FILE 1024u
 #define MAX_PARAMETERS 32u
 #define NS_PER_SECOND 1000000000u
 
@@ -11,6 +12,8 @@ static const char *const KNOWN[] = {"scenario", "port",  "entropy", "autostart",
                                     "run",      "clock", "idle",    "release",   "rate",   "address"};
 
 static char text[MAX_TEXT];
+static char file[MAX_FILE];
+static uint32_t file_bytes;
 static struct {
     const char *key;
     const char *value;
@@ -79,6 +82,37 @@ static void set_clock(uint32_t rate)
     ns_part = NS_PER_SECOND / a;
 }
 
+static uint32_t chosen_address(const void *device_tree, const char *property)
+{
+    uint32_t bytes = 0;
+    const uint32_t *address = device_tree_property(device_tree, "chosen", property, &bytes);
+
+    return address != NULL && bytes == sizeof *address ? *address : 0u;
+}
+
+/* Where the boot loader put it is memory that others may get: nothing is left there. */
+static void take_file(const void *device_tree)
+{
+    const uint32_t begin = chosen_address(device_tree, "linux,initrd-start");
+    const uint32_t end = chosen_address(device_tree, "linux,initrd-end");
+
+    if (begin == 0u || end <= begin) {
+        return;
+    }
+    file_bytes = end - begin;
+    if (file_bytes > MAX_FILE) {
+        panic("boot file is longer than %u bytes", MAX_FILE);
+    }
+    memcpy(file, (const void *)(uintptr_t)begin, file_bytes);
+    memset((void *)(uintptr_t)begin, 0, file_bytes);
+}
+
+char *boot_file(uint32_t *bytes)
+{
+    *bytes = file_bytes;
+    return file_bytes != 0u ? file : NULL;
+}
+
 void parameters_init(const void *device_tree)
 {
     uint32_t bytes = 0;
@@ -96,6 +130,7 @@ void parameters_init(const void *device_tree)
         memcpy(text, arguments, bytes);
         split();
     }
+    take_file(device_tree);
 }
 
 const char *parameter(const char *key)

@@ -39,6 +39,26 @@ uint64_t vxm_port_entropy(void)
     return given ^ (uint64_t)log_boot_cycle() * BOOT_FACTOR;
 }
 
+/* In the boot file, which no list of processes shows. Without entropy an old recording could be replayed. */
+size_t vxm_port_key(uint8_t key[VXM_KEY_MAX])
+{
+    uint32_t bytes = 0;
+    char *text = boot_file(&bytes);
+
+    if (text == NULL) {
+        return 0;
+    }
+    const size_t size = vxm_key_from_text(text, bytes, key);
+    memset(text, 0, bytes);
+    if (size == 0u) {
+        panic("boot file holds no key: 32 to 128 hexadecimal digits");
+    }
+    if (parameter("entropy") == NULL) {
+        panic("boot parameter entropy is needed with a key");
+    }
+    return size;
+}
+
 size_t vxm_port_receive(struct vxm_peer *from, const uint8_t **data)
 {
     struct net_peer peer;

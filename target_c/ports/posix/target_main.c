@@ -22,6 +22,7 @@
 #define DRAIN_SECONDS 5u
 #define BURST 1024u
 #define USAGE_STATUS 2
+#define MAX_KEY_FILE 1024
 
 struct options {
     uint64_t port;
@@ -36,6 +37,7 @@ struct options {
     uint64_t peer_port;
     const char *release;
     const char *list;
+    const char *key_file;
     bool flood;
     bool one_way;
     bool no_module;
@@ -56,6 +58,7 @@ static const char usage[] = "usage: vxm-posix-target [options]\n"
                             "  --release R      OS release whose event table is used (2.4)\n"
                             "  --arena BYTES    memory for record buffers (4194304)\n"
                             "  --entropy N      seed of boot id and cookies (from the system)\n"
+                            "  --key-file FILE  serve only hosts that have the key in FILE (hexadecimal)\n"
                             "  --clock-hz N     ticks a second (1000000000)\n"
                             "  --clock-start N  value of the clock at the start, in ticks\n"
                             "  --autostart PORT record at once and send to 127.0.0.1:PORT\n"
@@ -144,6 +147,8 @@ static void parse_value(struct options *options, const char *name, const char *v
         options->release = value;
     } else if (strcmp(name, "--list") == 0 && value != NULL) {
         options->list = value;
+    } else if (strcmp(name, "--key-file") == 0 && value != NULL) {
+        options->key_file = value;
     } else {
         fail("unknown option", name);
     }
@@ -175,6 +180,21 @@ static uint64_t system_entropy(void)
     }
     (void)fclose(source);
     return value;
+}
+
+static void read_key(const char *name)
+{
+    char text[MAX_KEY_FILE + 1];
+    FILE *file = fopen(name, "rb");
+    size_t length = file != NULL ? fread(text, 1, sizeof text, file) : 0;
+    if (file == NULL || ferror(file) != 0) {
+        fail("cannot read --key-file", name);
+    }
+    (void)fclose(file);
+    if (length > MAX_KEY_FILE || !vxm_posix_set_key(text, length)) {
+        fail("no key in --key-file (32 to 128 hexadecimal digits)", name);
+    }
+    memset(text, 0, sizeof text);
 }
 
 static bool on_scenario(const char *name)
@@ -239,6 +259,9 @@ static void set_up_agent(const struct options *options, uint16_t port)
     vxm_posix_set_arena(arena, options->arena_bytes);
     vxm_posix_set_entropy(options->entropy != 0 ? options->entropy : system_entropy());
     vxm_posix_on_scenario = on_scenario;
+    if (options->key_file != NULL) {
+        read_key(options->key_file);
+    }
     if (vxm_agent_init(&config) != VXM_OK) {
         fail("the agent does not take this configuration", NULL);
     }

@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Reads boot arguments and clock rate from a flattened device tree. */
+/* Reads boot arguments, boot file and clock rate from a flattened device tree. */
 void parameters_init(const void *device_tree);
 /* The value of a parameter as it was written, or NULL. */
 const char *parameter(const char *key);
@@ -15,6 +15,12 @@ const char *parameter(const char *key);
 uint64_t parameter_number(const char *key, uint64_t otherwise);
 /* The place of the value in a list of words that ends with NULL; 0 when it is not given. */
 unsigned parameter_choice(const char *key, const char *const words[]);
+
+/*
+ * The boot file (an initial RAM disk), which takes what the boot arguments must not show: a key. NULL: there is
+ * none. Whoever reads it may overwrite it.
+ */
+char *boot_file(uint32_t *bytes);
 
 /* Bytes of a property, or NULL; at most 2 MiB of tree are looked at. */
 const void *device_tree_property(const void *tree, const char *node, const char *property, uint32_t *bytes);
