@@ -138,6 +138,10 @@ class Simulation:
         numbers = [int(word) for word in self.ask("fired").split()[1:]]
         return list(zip(numbers[::2], numbers[1::2], strict=True))
 
+    def key(self, digits: str) -> bool:
+        """Before init: the text of a key file; false when the port takes none from it."""
+        return self.ask(f"key {digits}") == "key 1"
+
     def step(self, ticks: int) -> bool:
         return self.ask(f"step {ticks}") == "step 1"
 

@@ -4,6 +4,7 @@
  * near 2^32. Prints one line for each test that fails; the exit status is their number. Sources with
  * static functions to test are included.
  */
+#include <bearssl_hmac.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -296,6 +297,113 @@ static void an_arena_too_small_is_refused(void)
     CHECK(vxm_agent_init(&config) == VXM_OK);
 }
 
+/* ------------------------------------------------------------------ HMAC-SHA256 and keys */
+
+/* RFC 4231, sections 4.2 to 4.7: a byte that fills the key, or its text; likewise the data. */
+static const struct {
+    uint8_t key_byte;
+    uint8_t data_byte;
+    size_t key_length;
+    size_t data_length;
+    const char *key;
+    const char *data;
+    size_t mac_length;
+    uint8_t mac[32];
+} rfc_4231[] = {
+    {.key_byte = 0x0b,
+     .key_length = 20,
+     .data = "Hi There",
+     .mac_length = 32,
+     .mac = {0xb0, 0x34, 0x4c, 0x61, 0xd8, 0xdb, 0x38, 0x53, 0x5c, 0xa8, 0xaf, 0xce, 0xaf, 0x0b, 0xf1, 0x2b,
+             0x88, 0x1d, 0xc2, 0x00, 0xc9, 0x83, 0x3d, 0xa7, 0x26, 0xe9, 0x37, 0x6c, 0x2e, 0x32, 0xcf, 0xf7}},
+    {.key = "Jefe",
+     .data = "what do ya want for nothing?",
+     .mac_length = 32,
+     .mac = {0x5b, 0xdc, 0xc1, 0x46, 0xbf, 0x60, 0x75, 0x4e, 0x6a, 0x04, 0x24, 0x26, 0x08, 0x95, 0x75, 0xc7,
+             0x5a, 0x00, 0x3f, 0x08, 0x9d, 0x27, 0x39, 0x83, 0x9d, 0xec, 0x58, 0xb9, 0x64, 0xec, 0x38, 0x43}},
+    {.key_byte = 0xaa,
+     .key_length = 20,
+     .data_byte = 0xdd,
+     .data_length = 50,
+     .mac_length = 32,
+     .mac = {0x77, 0x3e, 0xa9, 0x1e, 0x36, 0x80, 0x0e, 0x46, 0x85, 0x4d, 0xb8, 0xeb, 0xd0, 0x91, 0x81, 0xa7,
+             0x29, 0x59, 0x09, 0x8b, 0x3e, 0xf8, 0xc1, 0x22, 0xd9, 0x63, 0x55, 0x14, 0xce, 0xd5, 0x65, 0xfe}},
+    {.key_byte = 0x0c,
+     .key_length = 20,
+     .data = "Test With Truncation",
+     .mac_length = 16,
+     .mac = {0xa3, 0xb6, 0x16, 0x74, 0x73, 0x10, 0x0e, 0xe0, 0x6e, 0x0c, 0x79, 0x6c, 0x29, 0x55, 0x55, 0x2b}},
+    {.key_byte = 0xaa,
+     .key_length = 131,
+     .data = "Test Using Larger Than Block-Size Key - Hash Key First",
+     .mac_length = 32,
+     .mac = {0x60, 0xe4, 0x31, 0x59, 0x1e, 0xe0, 0xb6, 0x7f, 0x0d, 0x8a, 0x26, 0xaa, 0xcb, 0xf5, 0xb7, 0x7f,
+             0x8e, 0x0b, 0xc6, 0x21, 0x37, 0x28, 0xc5, 0x14, 0x05, 0x46, 0x04, 0x0f, 0x0e, 0xe3, 0x7f, 0x54}},
+    {.key_byte = 0xaa,
+     .key_length = 131,
+     .data = "This is a test using a larger than block-size key and a larger than block-size data. "
+             "The key needs to be hashed before being used by the HMAC algorithm.",
+     .mac_length = 32,
+     .mac = {0x9b, 0x09, 0xff, 0xa7, 0x1b, 0x94, 0x2f, 0xcb, 0x27, 0x63, 0x5f, 0xbc, 0xd5, 0xb0, 0xe9, 0x44,
+             0xbf, 0xdc, 0x63, 0x64, 0x4f, 0x07, 0x13, 0x93, 0x8a, 0x7f, 0x51, 0x53, 0x5c, 0x3a, 0x35, 0xe2}},
+};
+
+/* The text, or the byte so many times. */
+static size_t fill(uint8_t *to, const char *text, uint8_t byte, size_t length)
+{
+    if (text != NULL) {
+        memcpy(to, text, strlen(text));
+        return strlen(text);
+    }
+    memset(to, byte, length);
+    return length;
+}
+
+static void hmac_is_that_of_rfc_4231(void)
+{
+    for (size_t i = 0; i < sizeof rfc_4231 / sizeof rfc_4231[0]; i++) {
+        uint8_t secret[160];
+        uint8_t data[160];
+        uint8_t mac[32];
+        br_hmac_key_context context;
+        br_hmac_context hmac;
+        size_t key_length = fill(secret, rfc_4231[i].key, rfc_4231[i].key_byte, rfc_4231[i].key_length);
+        size_t length = fill(data, rfc_4231[i].data, rfc_4231[i].data_byte, rfc_4231[i].data_length);
+        br_hmac_key_init(&context, &br_sha256_vtable, secret, key_length);
+        br_hmac_init(&hmac, &context, rfc_4231[i].mac_length);
+        br_hmac_update(&hmac, data, length / 3u);
+        br_hmac_update(&hmac, data + length / 3u, length - length / 3u);
+        CHECK(br_hmac_out(&hmac, mac) == rfc_4231[i].mac_length);
+        CHECK(memcmp(mac, rfc_4231[i].mac, rfc_4231[i].mac_length) == 0);
+    }
+}
+
+static size_t key_of(const char *text, uint8_t bytes[VXM_KEY_MAX])
+{
+    return vxm_key_from_text(text, strlen(text), bytes);
+}
+
+static void keys_are_hexadecimal_and_of_16_to_64_bytes(void)
+{
+    static const char digits[] = "000102030405060708090a0b0c0d0e0fF01112131415161718191A1b1c1d1e1f";
+    char text[160];
+    uint8_t bytes[VXM_KEY_MAX];
+    CHECK(key_of(digits, bytes) == 32u && bytes[1] == 1u && bytes[15] == 15u && bytes[16] == 0xF0u &&
+          bytes[26] == 0x1Au);
+    (void)snprintf(text, sizeof text, " \t\r\n%s\n", digits);
+    CHECK(key_of(text, bytes) == 32u && bytes[31] == 31u);
+    (void)snprintf(text, sizeof text, "%s%s", digits, digits);
+    CHECK(key_of(text, bytes) == VXM_KEY_MAX);
+    CHECK(vxm_key_from_text(digits, 32, bytes) == VXM_KEY_MIN);
+    CHECK(vxm_key_from_text(digits, 30, bytes) == 0u);
+    CHECK(vxm_key_from_text(digits, 33, bytes) == 0u);
+    (void)snprintf(text, sizeof text, "%s%s00", digits, digits);
+    CHECK(key_of(text, bytes) == 0u);
+    CHECK(key_of("", bytes) == 0u && key_of(" \n", bytes) == 0u);
+    CHECK(key_of("0001 2030405060708090a0b0c0d0e0f00", bytes) == 0u);
+    CHECK(key_of("0x0102030405060708090a0b0c0d0e0f00", bytes) == 0u);
+}
+
 static const struct {
     const char *name;
     void (*run)(void);
@@ -315,6 +423,8 @@ static const struct {
     {"numbers_become_text_that_fits", numbers_become_text_that_fits},
     {"an_unknown_release_is_refused", an_unknown_release_is_refused},
     {"an_arena_too_small_is_refused", an_arena_too_small_is_refused},
+    {"hmac_is_that_of_rfc_4231", hmac_is_that_of_rfc_4231},
+    {"keys_are_hexadecimal_and_of_16_to_64_bytes", keys_are_hexadecimal_and_of_16_to_64_bytes},
 };
 
 int main(void)
