@@ -11,10 +11,10 @@ from vxmon_cli.output import Write, default_sigpipe, keep_apart, open_output
 from vxmon_cli.selecting import EVERY_CRITERION, note_selection, selection_options
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from vxmon.report.lines import LinePrinter
-    from vxmon.trace import Chunk, Facts
+    from vxmon.trace import Chunk, Trace
     from vxmon.trace.selection import Selected, Selection
 
 __all__ = ["print_events"]
@@ -70,9 +70,9 @@ def print_events(
     with open_trace(paths) as trace, open_output(output) as write:
         chunks, books = selected(trace, selection, fault_instants, who=printer is None)
         if printer is None:
-            _export(chunks, books, write)
+            _export(chunks, books, _known(trace), write)
         else:
-            _print(chunks, trace.facts, printer, write, verbose=verbose)
+            _print(chunks, trace, printer, write, verbose=verbose)
         if not selection.everything:
             note_selection(books.text())
         missing = incomplete_text(trace.facts)
@@ -90,22 +90,38 @@ def _line_printer(head: str | None, dialect: str, *, words: bool) -> LinePrinter
     return LinePrinter(layout, words=words, classic=dialect == "6")
 
 
-def _export(chunks: Iterator[Chunk], books: Selected, write: Write) -> None:
+def _export(chunks: Iterator[Chunk], books: Selected, events: int, write: Write) -> None:
     from vxmon.report.event_csv import HEADER, CsvPrinter
 
     printer = CsvPrinter()
     write(HEADER)
-    for chunk in chunks:
-        if books.ran is not None:
-            write(printer.lines(chunk, books.ran))
+    for text in _made(chunks, lambda chunk: printer.lines(chunk, books.ran) if books.ran is not None else b"", events):
+        write(text)
 
 
-def _print(chunks: Iterator[Chunk], facts: Facts, printer: LinePrinter, write: Write, *, verbose: bool) -> None:
+def _print(chunks: Iterator[Chunk], trace: Trace, printer: LinePrinter, write: Write, *, verbose: bool) -> None:
     from vxmon.report.header import header_text
 
+    events = _known(trace)
     first = next(chunks, None)
-    write(header_text(facts, verbose=verbose).encode())
+    write(header_text(trace.facts, verbose=verbose).encode())
     if first is not None:
         write(printer.lines(first))
-    for chunk in chunks:
-        write(printer.lines(chunk))
+    for text in _made(chunks, printer.lines, events):
+        write(text)
+
+
+def _known(trace: Trace) -> int:
+    """Events to come, as far as it is known before they are read."""
+    from vxmon.trace import StoredTrace
+
+    return trace.facts.delivered if isinstance(trace, StoredTrace) else 0
+
+
+def _made(
+    chunks: Iterator[Chunk], make: Callable[[Chunk], bytes | bytearray], events: int
+) -> Iterator[bytes | bytearray]:
+    """The text of chunks, made by two processes where that is faster."""
+    from vxmon.report.turns import in_turns, worth_turns
+
+    return in_turns(chunks, make) if worth_turns(events) else map(make, chunks)

@@ -1,0 +1,100 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Text made by two processes in turns against the same made by one."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.bench.make_session import make_session
+from vxmon.report.turns import in_turns
+
+# More text than a pipe holds.
+LONG = b"0123456789abcdef" * 20_000
+TWO_PROCESSES = """
+import sys
+import vxmon.report.turns as turns
+turns.ENOUGH_EVENTS = int(sys.argv.pop(1))
+from vxmon_cli.main import main
+main()
+"""
+
+
+def text(number: int) -> bytes:
+    return b"%d:" % number + LONG[: number * 7919 % len(LONG)]
+
+
+def no_children() -> bool:
+    try:
+        os.waitpid(-1, os.WNOHANG)
+    except ChildProcessError:
+        return True
+    return False
+
+
+@pytest.mark.parametrize("count", [0, 1, 2, 3, 40])
+def test_the_order_is_kept(count: int) -> None:
+    assert list(in_turns(iter(range(count)), text)) == [text(number) for number in range(count)]
+    assert no_children()
+
+
+def test_both_processes_work() -> None:
+    makers = [bytes(maker) for maker in in_turns(iter(range(10)), lambda _: b"%d" % os.getpid())]
+    assert set(makers[::2]) == {b"%d" % os.getpid()}
+    assert len(set(makers[1::2])) == 1
+    assert makers[1] != makers[0]
+
+
+def test_what_a_process_that_fails_does_not_make_is_made_by_the_first() -> None:
+    here = os.getpid()
+
+    def fails_elsewhere(number: int) -> bytes:
+        if number > 4 and os.getpid() != here:
+            os._exit(1)
+        return text(number)
+
+    assert list(in_turns(iter(range(12)), fails_elsewhere)) == [text(number) for number in range(12)]
+
+
+def test_an_error_of_the_first_process_ends_both() -> None:
+    def fails(number: int) -> bytes:
+        if number == 2:
+            raise ValueError(number)
+        return text(number)
+
+    with pytest.raises(ValueError, match="2"):
+        list(in_turns(iter(range(12)), fails))
+    assert no_children()
+
+
+def test_who_stops_listening_leaves_nothing_behind() -> None:
+    texts = in_turns(iter(range(1000)), text)
+    assert next(texts) == text(0)
+    texts.close()  # type: ignore[attr-defined]
+    assert no_children()
+
+
+@pytest.fixture(scope="module")
+def session(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Four chunks."""
+    path = tmp_path_factory.mktemp("turns") / "s.pcapng"
+    make_session(str(path), 100_000, streams=2)
+    return path
+
+
+@pytest.mark.parametrize("options", [[], ["--format", "csv"], ["--class", "TASK", "-v"]])
+def test_print_makes_the_same_lines_either_way(session: Path, options: list[str]) -> None:
+    one, two = (
+        subprocess.run(
+            [sys.executable, "-c", TWO_PROCESSES, enough, "print", str(session), *options],
+            capture_output=True, check=True, timeout=120,
+        )
+        for enough in ("1000000000", "0")
+    )  # fmt: skip
+    assert one.stdout == two.stdout
+    assert one.stdout.count(b"\n") > 10_000
+    assert one.stderr == two.stderr
