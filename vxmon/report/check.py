@@ -66,7 +66,7 @@ def check_blocks(result: GateResult, facts: Facts, fail_on: Severity) -> Iterato
     yield Text((verdict_text(result, fail_on),), important=bool(result.failed(fail_on)))
     if result.limits.span != EVERYTHING:
         yield Text((span_line(result.limits.span),))
-    columns = (">line", "severity", "verdict", "rule", "limit", ">figures", "nearest to its limit", ">value", ">room")
+    columns = (">line", "severity", "verdict", "rule", "limit", ">figures", ">value", ">room", "nearest to its limit")
     yield Table("", columns, [_rule_row(r, several_boots(facts)) for r in result.rules])
     lines = [line for r in result.rules for line in _failure_lines(r, several_boots(facts))]
     if lines:
@@ -84,8 +84,8 @@ def _rule_row(result: RuleResult, boots: bool) -> tuple[str, ...]:
     if nearest is None or nearest.room is None:
         return (*row, str(len(result.judged)), NOTHING, NOTHING, NOTHING)
     unit = nearest.figure.unit
-    name = named_text(nearest.figure, boots=boots)
-    return (*row, str(len(result.judged)), name, figure_text(nearest.figure), amount(nearest.room, unit))
+    name = "" if nearest.figure.name == rule.pattern.text else named_text(nearest.figure, boots=boots)
+    return (*row, str(len(result.judged)), figure_text(nearest.figure), amount(nearest.room, unit), name)
 
 
 def _failure_lines(result: RuleResult, boots: bool) -> list[str]:
