@@ -169,7 +169,7 @@ def test_the_nearest_is_the_one_with_the_least_room_for_its_limit(tmp_path: Path
     ("pattern", "analyses"),
     [
         ("partition.NAV.margin.min", {"time"}), ("task.*", {"time"}), ("quality.lost", {"quality"}),
-        ("memory.*.growth", {"memory"}), ("stack.*", {"memory"}), ("qual*", {"quality"}),
+        ("memory.*.growth", {"memory"}), ("stack.*", {"memory"}), ("comm.*", {"comm"}), ("qual*", {"quality"}),
         ("*", {s.analysis for s in SOURCES}), ("*.max", {s.analysis for s in SOURCES}), ("nonsense.*", set()),
         ("quality", set()), ("partitions.NAV.x", set()),
     ],
