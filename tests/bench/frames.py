@@ -87,12 +87,28 @@ def _window(number: int) -> list[Template]:
     return work
 
 
+def _memory(number: int) -> list[Template]:
+    """What is told of memory around a window; a byte more is in use each frame."""
+    partition, task = number % len(_PARTITIONS) + 1, 2 * (number % len(_PARTITIONS))
+    return [
+        (EventId.STACK_SWITCH, task, (200, 0)),
+        (EventId.STACK_SWITCH, task + 1, (96, 0)),
+        (EventId.MEM_SWITCH, partition, (1 << 20, "f")),
+        (EventId.MEM_SAMPLE, partition, (1 << 20, "f", 5, 1 << 19, "f", 0)),
+        (EventId.STACK_SAMPLE, task, (256, 4096)),
+        (EventId.OP_COUNT, partition, (4 << 16 | 6, "f", "t")),
+    ]
+
+
 def pattern(load: str) -> list[Template]:
-    """Events of one frame; load "mixed" has all lengths, "short" only records of one slot."""
+    """Events of one frame.
+
+    Load "mixed" has all lengths, "short" only records of one slot, "memory" heaps, stacks and counts besides.
+    """
     frame: list[Template] = [(EventId.MAJOR_FRAME, 0, ("t", "f", 0))]
     for number in range(_WINDOWS):
-        frame += _window(number)
-    return frame if load == "mixed" else [event for event in frame if not event[2]] * 3
+        frame += _window(number) + (_memory(number) if load == "memory" else [])
+    return [event for event in frame if not event[2]] * 3 if load == "short" else frame
 
 
 class FrameLoad:

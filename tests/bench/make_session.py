@@ -157,9 +157,7 @@ def main() -> None:
     parser.add_argument("--streams", type=int, default=1)
     parser.add_argument("--datagram", type=int, default=DEFAULT_DATAGRAM)
     parser.add_argument("--drop", type=int, default=0, help="leave out every N-th block")
-    parser.add_argument(
-        "--load", choices=["mixed", "short"], default="mixed", help="records of all lengths, or one slot"
-    )
+    parser.add_argument("--load", choices=["mixed", "short", "memory"], default="mixed", help="what the records are")
     parser.add_argument("-o", dest="output", required=True)
     given = parser.parse_args()
     counts = make_session(given.output, given.events, given.streams, given.datagram, given.drop, given.load)
