@@ -62,10 +62,18 @@ def _members(result: MemoryMap) -> Iterator[Row]:
 
 
 def _partitions(result: MemoryMap) -> Iterator[Row]:
-    yield "partition", "image", "needed", "heap", "stack", "required", "margin", "verdict"
+    observed = ("heap_size", "heap_peak", "stack_size", "stack_peak", "uses", "growth_per_1000_frames")
+    yield (
+        "partition", "image", "needed", "heap", "stack", "required", "margin", "verdict", "static", "needs", *observed,
+    )  # fmt: skip
     for p in result.module.partitions if result.module else ():
         sizes = (_or_empty(p.needed), p.heap, p.stack, _or_empty(p.required), _or_empty(p.margin))
-        yield (p.partition, p.image or "", *sizes, p.verdict)
+        seen: list[str | int] = [""] * len(observed)
+        if p.observed is not None:
+            o = p.observed
+            figures = (o.heap_size, o.heap_peak, o.stack_size, o.stack_peak, p.uses, o.growth)
+            seen = [_or_empty(figure.value) for figure in figures]
+        yield (p.partition, p.image or "", *sizes, p.verdict, _or_empty(p.static), _or_empty(p.needs), *seen)
 
 
 def _growth(result: MemoryMap) -> Iterator[Row]:

@@ -8,10 +8,13 @@ from typing import Any
 
 from vxmon.analysis.memmap.growth import Change, Growth
 from vxmon.analysis.memmap.images import ImageMap, MemoryMap
+from vxmon.analysis.memmap.observed import ObservedPartition
 from vxmon.analysis.memmap.partitions import ModuleCheck, PartitionMemory
 from vxmon.image.model import Kind, Section, Segment
 from vxmon.image.symbols import Symbol
 from vxmon.image.units import Share
+from vxmon.report.figures import figure_json, loss_json
+from vxmon.trace.facts import Facts
 
 __all__ = ["VERSION", "memmap_json"]
 
@@ -21,8 +24,8 @@ VERSION = 1
 Json = dict[str, Any]
 
 
-def memmap_json(result: MemoryMap) -> Json:
-    """Return the memory map as a JSON object."""
+def memmap_json(result: MemoryMap, facts: Facts | None = None) -> Json:
+    """Return the memory map as a JSON object; ``facts`` are those of the session that was observed."""
     value: Json = {
         "version": VERSION,
         "images": [_image(m, result.names) for m in result.images],
@@ -34,6 +37,8 @@ def memmap_json(result: MemoryMap) -> Json:
     }
     if result.module is not None:
         value["module"] = _module(result.module)
+    if facts is not None:
+        value["observed"] = {"files": [file.name for file in facts.files], "loss": loss_json(facts)}
     if result.growth:
         value["growth"] = [_growth(g, result.names) for g in result.growth]
     return value
@@ -132,6 +137,8 @@ def _module(check: ModuleCheck) -> Json:
         "other_images": list(check.other_images),
         "notes": list(check.notes),
         "passed": not check.failed,
+        "session": check.session,
+        "kernel": None if check.kernel is None else _observed(check.kernel),
     }
 
 
@@ -145,7 +152,32 @@ def _partition(p: PartitionMemory) -> Json:
         "required": p.required,
         "margin": p.margin,
         "verdict": p.verdict,
+        "static": p.static,
+        "needs": p.needs,
+        "uses": figure_json(p.uses),
+        "observed": None if p.observed is None else _observed(p.observed),
         "budgets": [{"part": b.part, "agreed": b.agreed, "used": b.used, "margin": b.margin} for b in p.budgets],
+    }
+
+
+def _observed(o: ObservedPartition) -> Json:
+    return {
+        "heap_size_bytes": figure_json(o.heap_size),
+        "heap_peak_bytes": figure_json(o.heap_peak),
+        "growth_bytes_per_1000_frames": figure_json(o.growth),
+        "leak": o.leak,
+        "full_in_s": o.full_in_s,
+        "stack_size_bytes": figure_json(o.stack_size),
+        "stack_peak_bytes": figure_json(o.stack_peak),
+        "stacks": [
+            {
+                "task": s.task,
+                "size_bytes": figure_json(s.size),
+                "high_water_bytes": figure_json(s.high_water),
+                "full": s.full,
+            }
+            for s in o.stacks
+        ],
     }
 
 

@@ -6,14 +6,17 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Literal
 
+from vxmon.analysis.figures import Figure
 from vxmon.analysis.memmap.growth import Growth
 from vxmon.analysis.memmap.images import ImageMap, MemoryMap
+from vxmon.analysis.memmap.observed import ObservedPartition
 from vxmon.analysis.memmap.partitions import ModuleCheck, PartitionMemory
 from vxmon.image.layout import Hole
 from vxmon.image.model import Image, Kind, Section, Segment
 from vxmon.image.symbols import Symbol
 from vxmon.image.units import Share
 from vxmon.report.blocks import Bar, Bars, Block, Table, Text, Tree
+from vxmon.report.figures import shown
 
 __all__ = ["View", "memmap_blocks"]
 
@@ -208,8 +211,13 @@ def _image_row(name: str, *sizes: int) -> tuple[str, ...]:
 
 
 def _module(check: ModuleCheck) -> Iterator[Block]:
-    columns = ("partition", "image", ">needed", ">of it heap", ">stack", ">required", ">margin", ">margin %", "verdict")
-    yield Table(f"partitions of {check.path}", columns, [_partition_row(p) for p in check.partitions])
+    if check.session is not None:
+        yield from _observed(check)
+    else:
+        columns = (
+            "partition", "image", ">needed", ">of it heap", ">stack", ">required", ">margin", ">margin %", "verdict",
+        )  # fmt: skip
+        yield Table(f"partitions of {check.path}", columns, [_partition_row(p) for p in check.partitions])
     budgets = [
         (p.partition, b.part, f"{b.used:,}", f"{b.agreed:,}", f"{b.margin:,}", "fits" if b.margin >= 0 else "exceeds")
         for p in check.partitions
@@ -221,6 +229,46 @@ def _module(check: ModuleCheck) -> Iterator[Block]:
     lines += [f"note: {note}" for note in check.notes]
     if lines:
         yield Text(tuple(lines))
+
+
+def _observed(check: ModuleCheck) -> Iterator[Block]:
+    """What each partition needs, uses and has; and what is wrong with it, in words."""
+    columns = (
+        "partition", "image", ">static", ">heap size", ">heap peak", ">stacks size", ">stacks peak", ">needs", ">uses",
+        ">has", ">margin", "verdict",
+    )  # fmt: skip
+    rows = [_observed_row(p) for p in check.partitions]
+    if check.kernel is not None:
+        rows.append(("module OS", "-", "-", *_seen(check.kernel), "-", "-", "-", "-", "-"))
+    title = "partitions" if check.path == check.session else f"partitions of {check.path},"
+    yield Table(f"{title} observed in {check.session}", columns, rows)
+    lines = tuple(line for p in check.partitions if p.observed is not None for line in _wrong(p.partition, p.observed))
+    if lines:
+        yield Text(lines, important=True)
+
+
+def _observed_row(p: PartitionMemory) -> tuple[str, ...]:
+    seen = ("-",) * 4 if p.observed is None else _seen(p.observed)
+    sizes = (_or_dash(p.needs), _number(p.uses), _or_dash(p.required), _or_dash(p.margin))
+    return (p.partition, p.image or "-", _or_dash(p.static), *seen, *sizes, p.verdict)
+
+
+def _seen(o: ObservedPartition) -> tuple[str, ...]:
+    return tuple(_number(figure) for figure in (o.heap_size, o.heap_peak, o.stack_size, o.stack_peak))
+
+
+def _number(figure: Figure) -> str:
+    return shown(figure, lambda value: f"{value:,}")
+
+
+def _wrong(name: str, o: ObservedPartition) -> Iterator[str]:
+    if o.leak and o.growth.value is not None:
+        full = "" if o.full_in_s is None else f"; full in {o.full_in_s} s"
+        yield f"leak? {name}: the heap grows by {o.growth.value / 1000:.3f} B a frame{full}: see vxmon analyze memory"
+    if o.heap_full:
+        yield f"heap full: {name} had all of its {_number(o.heap_size)} B in use"
+    if o.full_stacks:
+        yield f"stack full: {name}: {', '.join(o.full_stacks)}"
 
 
 def _partition_row(p: PartitionMemory) -> tuple[str, ...]:

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from vxmon.analysis.memmap.images import MapRequest, MemoryMap
     from vxmon.report.memmap_csv import CsvTable
     from vxmon.report.memmap_text import View
+    from vxmon.trace.facts import Facts
 
 __all__ = ["memmap"]
 
@@ -36,6 +37,7 @@ _ROM = re.compile(r"(0[xX][0-9a-fA-F]{1,16}|[0-9]{1,20})\.\.(0[xX][0-9a-fA-F]{1,
 @click.option("--rom", metavar="FROM..TO", multiple=True, help="Read-only memory: what runs there takes no RAM.")
 @click.option("--module", metavar="XML", type=click.Path(path_type=Path), help="Check partitions against module.xml.")
 @click.option("--partition", metavar="NAME=IMAGE", multiple=True, help="Which image is a partition's (with --module).")
+@click.option("--observed", metavar="SESSION", help="What partitions were seen to use, beside what they need and have.")
 @click.option(
     "--baseline", metavar="OLD", multiple=True, type=click.Path(path_type=Path), help="Compare with this image."
 )
@@ -54,6 +56,7 @@ def memmap(
     rom: tuple[str, ...],
     module: Path | None,
     partition: tuple[str, ...],
+    observed: str | None,
     baseline: tuple[Path, ...],
     max_growth: str | None,
     view: View,
@@ -63,16 +66,20 @@ def memmap(
     """Show what ELF images take in memory: segments, sections, holes, overlaps, totals.
 
     Several images make one module map. With --module each partition is held against its RequiredMemorySize; with
-    --baseline the growth since an earlier build is shown.
+    --baseline the growth since an earlier build is shown. With --observed what a session says of heaps and stacks
+    stands beside the sizes, and a heap that is full or leaks is a finding.
 
-    Exit status: 0 fine, 1 a partition does not fit or growth passes --max-growth, 2 unusable input.
+    Exit status: 0 fine, 1 a partition does not fit or leaks, or growth passes --max-growth, 2 unusable input.
     """
     from vxmon.analysis.memmap.images import MapRequest, map_images
     from vxmon.config.module import load_module
+    from vxmon.report.header import incomplete_text
+    from vxmon_cli.observing import observe
 
     default_sigpipe()
-    if partition and module is None:
+    if partition and module is None and observed is None:
         raise click.UsageError("--partition says which image a partition of --module has; give --module too")
+    seen, facts = (None, None) if observed is None else observe(observed)
     request = MapRequest(
         symbols=symbols,
         units=units,
@@ -82,15 +89,19 @@ def memmap(
         images_of=dict(_pair(text) for text in partition),
         baseline=baseline,
         max_growth=max_growth,
+        observed=seen,
     )
     table = _csv_table(request) if form == "csv" else None
     result = map_images(images, request)
-    _write(result, form, view, table)
-    doubtful = strict and any(p.severity == "warning" for p in result.problems)
+    _write(result, form, view, table, facts)
+    missing = "" if facts is None else incomplete_text(facts)
+    if missing:
+        click.echo(f"vxmon: {observed}: {missing}", err=True)
+    doubtful = strict and (missing or any(p.severity == "warning" for p in result.problems))
     context.exit(1 if result.failed or doubtful else 0)
 
 
-def _write(result: MemoryMap, form: str, view: View, table: CsvTable | None) -> None:
+def _write(result: MemoryMap, form: str, view: View, table: CsvTable | None, facts: Facts | None) -> None:
     if table is not None:
         from vxmon.report.memmap_csv import memmap_rows
 
@@ -102,7 +113,7 @@ def _write(result: MemoryMap, form: str, view: View, table: CsvTable | None) -> 
     elif form == "json":
         from vxmon.report.memmap_json import memmap_json
 
-        write_text(json.dumps(memmap_json(result), indent=2) + "\n")
+        write_text(json.dumps(memmap_json(result, facts), indent=2) + "\n")
     else:
         from vxmon.report.memmap_text import memmap_blocks
 
@@ -115,7 +126,7 @@ def _csv_table(request: MapRequest) -> CsvTable:
         "symbols": request.symbols > 0,
         "units": request.units,
         "members": request.linkmap is not None,
-        "partitions": request.module is not None,
+        "partitions": request.module is not None or request.observed is not None,
         "growth": bool(request.baseline),
     }
     tables = [name for name, given in asked.items() if given]

@@ -8,7 +8,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from vxmon.analysis.memmap.growth import Growth, SizeBook, compare, size_book
-from vxmon.analysis.memmap.partitions import ModuleCheck, check_module
+from vxmon.analysis.memmap.observed import Observed
+from vxmon.analysis.memmap.partitions import ModuleCheck, check_module, check_session, with_observed
 from vxmon.config.model import ModuleConfig
 from vxmon.errors import InputError
 from vxmon.image.bytesource import ByteSource
@@ -41,6 +42,8 @@ class MapRequest:
     """Partition name to image path, where the names do not tell."""
     baseline: Sequence[Path] = ()
     max_growth: str | None = None
+    observed: Observed | None = None
+    """What a session says of the partitions, beside the images."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,9 +85,7 @@ def map_images(paths: Sequence[Path], request: MapRequest) -> MemoryMap:
         if request.baseline:
             books.append(size_book(found.image, found.layout, symbols))
     growth = compare(books, [_baseline_book(p, request) for p in request.baseline], request.max_growth)
-    module = None
-    if request.module is not None:
-        module = check_module(request.module, [(m.image, m.layout) for m in maps], request.images_of)
+    module = _check(request, maps)
     problems = [p for m in maps for p in m.image.problems] + _shared(maps, module)
     changed = [c.name for g in growth for c in g.changes if c.what == "symbol"]
     wanted = [s.name for m in maps for s in m.symbols] + changed[:_MAX_DEMANGLED] + changed[-_MAX_DEMANGLED:]
@@ -94,6 +95,14 @@ def map_images(paths: Sequence[Path], request: MapRequest) -> MemoryMap:
             Problem("note", "", "symbol names are as in the image: c++filt (package binutils) is not installed")
         )
     return MemoryMap(tuple(maps), tuple(problems), names, module, tuple(growth))
+
+
+def _check(request: MapRequest, maps: Sequence[ImageMap]) -> ModuleCheck | None:
+    images = [(m.image, m.layout) for m in maps]
+    if request.module is not None:
+        check = check_module(request.module, images, request.images_of)
+        return check if request.observed is None else with_observed(check, request.observed)
+    return None if request.observed is None else check_session(request.observed, images, request.images_of)
 
 
 def _map_image(path: Path, request: MapRequest) -> tuple[ImageMap, SymbolTable | None]:

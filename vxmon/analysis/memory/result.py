@@ -136,6 +136,7 @@ class StackMemory:
         at_switch: the deepest stack pointer when the task left the processor.
         margin: size - high_water; without a pattern at most what the stack pointer says.
         rises: bytes that the high-water rose by between the first sample and the last.
+        gone: deleted, and nothing was recorded of it: it ended before.
 
     """
 
@@ -148,6 +149,17 @@ class StackMemory:
     rises: Figure
     deepest_time: int | None
     tasks: int
+    gone: bool = False
+
+    @property
+    def deepest(self) -> Figure:
+        """The most that was used: size - margin."""
+        size = self.size.value
+        if size is None or self.margin.lo is None:
+            return Figure.none()
+        value, hi = self.margin.value, self.margin.hi
+        lowest = 0 if hi is None else size - hi
+        return Figure.between(None if value is None else size - value, lowest, size - self.margin.lo, self.margin.n)
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Final
 
 import numpy as np
@@ -88,8 +89,11 @@ class StackBook:
             if index not in boot.names.tasks and index != NOBODY:
                 owner = int(self.owner[index])
                 tasks.setdefault((None if owner < 0 else owner, f"task {index}"), []).append(index)
+        deleted = {index for index, entry in boot.names.tasks.items() if entry.deleted}
         for (partition, name), own in tasks.items():
-            yield self._stack(partition, name, np.array(own, np.int64), lost)
+            stack = self._stack(partition, name, np.array(own, np.int64), lost)
+            nothing = not stack.high_water.n + stack.at_switch.n
+            yield replace(stack, gone=nothing and deleted.issuperset(own))
 
     def _stack(self, partition: int | None, name: str, own: Ints, lost: Lost) -> StackMemory:
         sizes = self.size[own]
