@@ -129,7 +129,8 @@ class Receiver:
         self.failure = ""
         self._socket = sock
         self._full: queue.SimpleQueue[_Buffer] = queue.SimpleQueue()
-        self._free: queue.SimpleQueue[_Buffer] = queue.SimpleQueue()
+        # The buffer used last is used next, so that only as much memory is touched as is needed at once.
+        self._free: queue.LifoQueue[_Buffer] = queue.LifoQueue()
         for _ in range(_BUFFERS):
             self._free.put(_Buffer())
         self._stop = threading.Event()
