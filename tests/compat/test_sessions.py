@@ -3,6 +3,7 @@
 
 The expected files were made by this program once and then read against the formats (tests/unit/test_report_lines.py has
 those by hand) and against the values that make_sessions.py puts in. They are changed by hand only, with the reason.
+REBOOT lines came when what happens on the link was told.
 """
 
 from __future__ import annotations

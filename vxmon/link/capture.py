@@ -426,6 +426,8 @@ class Capture:
         if not self._cut_short:
             # Whatever went wrong must not leave the target busy for the next host.
             client.leave()
+        elif not self.begun:
+            client.let_go()
         if recorder is None:
             return
         beat = self._link.heartbeat

@@ -4,6 +4,8 @@
 from __future__ import annotations
 
 import contextlib
+import errno
+import functools
 import secrets
 import time
 from collections.abc import Callable
@@ -34,6 +36,8 @@ _BYE_WAIT_S: Final = 1.0
 _BUSY_RETRY_S: Final = 0.5
 # Somebody may just be starting the target.
 REFUSED_S: Final = 2.0
+# What the kernel says when a network is gone for a while.
+_UNREACHABLE: Final = (errno.ENETUNREACH, errno.EHOSTUNREACH, errno.ENETDOWN, errno.ENOBUFS, errno.EADDRNOTAVAIL)
 _BUSY: Final = "another host controls this target; try again when it has ended"
 _NO_FLAGS: Final = np.zeros(0, bool)
 _NO_BLOCKS: Final = BlockScan(np.zeros(0, BLOCK_ROW), np.zeros(0, np.uint8), _NO_FLAGS, _NO_FLAGS)
@@ -136,9 +140,16 @@ class Client:
         now = time.monotonic_ns()
         for data in self.link.poll(now):
             self._send(data)
+        self._store_notes()
         if self._recorder is not None and now >= self._next_flush:
             self._next_flush = now + _FLUSH_NS
             self._guard(self._recorder.flush)
+
+    def _store_notes(self) -> None:
+        """What happened on the link is kept in the session, and nowhere sent."""
+        notes, self.link.recorded = self.link.recorded, []
+        for data in notes:
+            self._guard(functools.partial(self._add, time.time_ns(), data, outgoing=True))
 
     def _send(self, data: bytes) -> None:
         stamp = time.time_ns()
@@ -147,7 +158,9 @@ class Client:
         except (ConnectionRefusedError, BlockingIOError):
             pass  # told by the receiver, or as good as lost on the way
         except OSError as error:
-            raise TargetError(f"{self.name}: cannot send: {error.strerror}") from error
+            # A target that was heard may be heard again when the cable is back.
+            if not self.link.boot or error.errno not in _UNREACHABLE:
+                raise TargetError(f"{self.name}: cannot send: {error.strerror}") from error
         self.sent += 1
         self._guard(lambda: self._add(stamp, data, outgoing=True))
 
@@ -241,8 +254,15 @@ class Client:
 
         """
         pending = self.link.request(body, time.monotonic_ns())
-        while not pending.done:
-            self.pump()
+        try:
+            while not pending.done:
+                self.pump()
+        except KeyboardInterrupt:
+            self.link.cancel(pending)
+            self._store_notes()
+            if self._recorder is not None:
+                self._guard(self._recorder.flush)
+            raise
         if pending.reply is None:
             raise TargetError(f"{self.name}: {type(body).__name__.lower()}: {pending.failure}")
         return pending.reply
@@ -263,6 +283,13 @@ class Client:
         pending = self.link.bye(time.monotonic_ns())
         with contextlib.suppress(TargetError):
             self.wait(lambda: pending.done, _BYE_WAIT_S)
+
+    def let_go(self) -> None:
+        """Give up control without waiting for an answer."""
+        if self.link.control is Control.HELD:
+            self.link.bye(time.monotonic_ns())
+            with contextlib.suppress(TargetError):
+                self._send_due()
 
     def wait(self, until: Callable[[], bool], seconds: float) -> bool:
         """Go on until something is true; false when it was not within that time."""

@@ -19,7 +19,7 @@ PATIENT_MS: Final = (250,) * 12
 _MAX_REQUEST: Final = 0xFFFFFFFF
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False)
 class Pending:
     """A command without its reply yet. ``reply`` comes, or ``failure`` says in words why none will."""
 
@@ -47,6 +47,7 @@ class Requester:
         self._next = first
         self._queue: list[Pending] = []
         self.repeated = 0
+        self._given_up: list[Pending] = []
 
     def submit(self, body: Request, now: int, waits: tuple[int, ...] = BACK_OFF_MS) -> Pending:
         """Send a request as soon as those before it are answered; ``waits`` in ms before each repetition.
@@ -65,11 +66,30 @@ class Requester:
         """Match a reply; returns its command, None for a late duplicate or a stranger's."""
         if not self._queue or self._queue[0].command.request != reply.request:
             return None
-        pending = self._queue.pop(0)
+        pending = self._queue[0]
         pending.reply = reply
-        if self._queue:
-            self._queue[0].due = now
+        self._drop(pending, now)
         return pending
+
+    def _drop(self, pending: Pending, now: int) -> None:
+        """The next one's turn, when it was this one's."""
+        first = self._queue[0] is pending
+        self._queue.remove(pending)
+        if first and self._queue:
+            self._queue[0].due = now
+
+    def cancel(self, pending: Pending) -> bool:
+        """Give up a command that the user does not want any more; false when it was over already."""
+        if not any(other is pending for other in self._queue):
+            return False
+        pending.failure = "cancelled"
+        self._drop(pending, 0)
+        return True
+
+    def take_given_up(self) -> list[Pending]:
+        """Commands without an answer to their last try, since the last call."""
+        given_up, self._given_up = self._given_up, []
+        return given_up
 
     def poll(self, now: int) -> list[Pending]:
         """Commands to send now."""
@@ -79,9 +99,8 @@ class Requester:
                 return []
             if pending.tries > len(pending.waits):
                 pending.failure = f"no answer to {pending.tries} requests"
-                self._queue.pop(0)
-                if self._queue:
-                    self._queue[0].due = now
+                self._given_up.append(pending)
+                self._drop(pending, now)
                 continue
             wait = pending.waits[min(pending.tries, len(pending.waits) - 1)]
             self.repeated += pending.tries > 0

@@ -19,7 +19,9 @@ from vxmon.link.acks import StreamTracker
 from vxmon.link.commands import BACK_OFF_MS, PATIENT_MS, Pending, Requester
 from vxmon.wire.control import decode_reply
 from vxmon.wire.datagram import decode_datagram, encode_datagram
-from vxmon.wire.reassembly import Reassembler
+from vxmon.wire.notes import Note, NoteKind, encode_note
+from vxmon.wire.reassembly import Incomplete, Reassembler
+from vxmon.wire.resend import FragmentRequest, encode_fragment_request
 from vxmon.wire.status import decode_end, decode_target_heartbeat, encode_ack, encode_host_heartbeat
 from vxmon.wire.tables import decode_table
 from vxmon.wire.types import (
@@ -72,8 +74,8 @@ class HostLink:
 
     ``boot`` is the target's boot id, 0 before it is heard. ``run`` is the run whose blocks are acknowledged, 0: none.
     ``delivered`` counts its records in distinct valid blocks, ``duplicates`` blocks that came again. ``silent_ns``
-    is the silence before the last reboot. ``notes`` are sentences for the user, oldest first; the caller takes them
-    out.
+    is the silence before the last reboot. ``notes`` are sentences for the user, ``recorded`` datagrams for the
+    session only, oldest first; the caller takes both out.
     """
 
     def __init__(self, first_request: int, now: int) -> None:
@@ -96,6 +98,7 @@ class HostLink:
         self.silent_ns = 0
         self.lost = False
         self.notes: list[str] = []
+        self.recorded: list[bytes] = []
         self.refused: Counter[str] = Counter()
         self.trackers: dict[int, StreamTracker] = {}
         self.states: dict[int, StreamState] = {}
@@ -122,6 +125,12 @@ class HostLink:
     def request(self, body: Request, now: int) -> Pending:
         """Send a command; watch what is returned."""
         return self._requests.submit(body, now)
+
+    def cancel(self, pending: Pending) -> None:
+        """Repeat a command no more; whether the target carries it out is not known."""
+        if self._requests.cancel(pending):
+            name = type(pending.command.body).__name__.lower()
+            self._happened(NoteKind.CANCELLED, f"command {name} was cancelled; the target may have carried it out")
 
     def follow(self, run: int, *, one_way: bool) -> None:
         """Count and acknowledge the blocks of a run from now on; the reply to a start does this by itself."""
@@ -177,31 +186,41 @@ class HostLink:
         """Note that the target lives; false for a datagram from before its last reboot."""
         if boot in self._old_boots:
             return False
+        silence = now - self._heard
         if self.boot and boot != self.boot:
             self._reboot(boot, now)
         self.boot = boot
         self._heard = now
         if self.lost:
             self.lost = False
-            self._note("the target is heard again")
+            self._happened(NoteKind.LINK_BACK, "the target is heard again", silence=silence)
         return True
 
     def _reboot(self, boot: int, now: int) -> None:
-        self._note(f"the target was restarted (boot {self.boot:08x}, now {boot:08x})")
+        before, run = self.boot, self.run
         if len(self._old_boots) >= _MAX_OLD_BOOTS:
             self._old_boots.clear()
-        self._old_boots.add(self.boot)
+        self._old_boots.add(before)
         self.reboots += 1
         self.silent_ns = now - self._heard
-        self.run = 0
+        self.lost = False
+        self.boot, self.run = boot, 0
+        text = f"the target was restarted (boot {before:08x}, now {boot:08x})"
+        self._happened(NoteKind.REBOOT, text, run=run, boot=before, silence=self.silent_ns)
         self.info = self.heartbeat = None
         self.partitions.clear()
         self.tasks.clear()
         self.objects.clear()
         self._requests.fail_all("the target was restarted")
         if self.control in (Control.HELD, Control.ASKING):
-            self.boot = boot
             self.connect(now)
+
+    def _happened(self, kind: NoteKind, text: str, *, run: int | None = None, boot: int = 0, silence: int = 0) -> None:
+        """Tell the user, and the session."""
+        self._note(text)
+        if len(self.recorded) < _MAX_NOTES:
+            note = Note(kind, text, self.run if run is None else run, boot, silence)
+            self.recorded.append(self._datagram(Channel.NOTE, encode_note(note)))
 
     def _note(self, text: str) -> None:
         if len(self.notes) < _MAX_NOTES:
@@ -284,6 +303,10 @@ class HostLink:
         """Datagrams to be sent now."""
         self._watch(now)
         out = [self._command(pending) for pending in self._requests.poll(now)]
+        for pending in self._requests.take_given_up():
+            if not isinstance(pending.command.body, Hello):
+                name = type(pending.command.body).__name__.lower()
+                self._happened(NoteKind.UNANSWERED, f"command {name}: {pending.failure}")
         if self._hello is not None and self._hello.failure:
             self._hello = None
             self.control = Control.SILENT
@@ -296,8 +319,9 @@ class HostLink:
                 out.append(self._datagram(Channel.HEARTBEAT, encode_host_heartbeat(HostHeartbeat(now))))
             if self._ack_is_due(now):
                 out.append(self._acknowledge(now))
+            out += [self._ask_again(lacking) for lacking in self._reassembler.lacking(now) if lacking.boot == self.boot]
         for dropped in self._reassembler.expire(now):
-            self._note(f"message {dropped.message} of the target lacks {len(dropped.missing)} fragments")
+            self._note(f"message {dropped.message} of the target never got complete: it lacks {dropped.text}")
         return out
 
     def _command(self, pending: Pending) -> bytes:
@@ -308,14 +332,19 @@ class HostLink:
     def _watch(self, now: int) -> None:
         if not self.lost and self.control is Control.HELD and now - self._heard > _LOST:
             self.lost = True
+            text = f"the target has not been heard for {_LOST // 1_000_000_000} s"
+            self._happened(NoteKind.LINK_LOST, text, silence=now - self._heard)
             self.connect(now)
-            self._note(f"the target has not been heard for {_LOST // 1_000_000_000} s")
 
     def _datagram(self, channel: Channel, payload: bytes, boot: int | None = None) -> bytes:
         self._sequences[channel] += 1
         sequence = self._sequences[channel] & 0xFFFFFFFF
         header = Header(channel, self.boot if boot is None else boot, sequence, message=sequence & 0xFFFF)
         return encode_datagram(header, payload)
+
+    def _ask_again(self, lacking: Incomplete) -> bytes:
+        request = FragmentRequest(lacking.channel, lacking.message, lacking.missing)
+        return self._datagram(Channel.RESEND, encode_fragment_request(request))
 
     def _tail(self, now: int) -> dict[int, int]:
         """Blocks cut of each stream, as far as they should have arrived."""
@@ -348,6 +377,7 @@ class HostLink:
             times.append(self._requests.due)
         if self.control is Control.HELD:
             times.append(self._next_heartbeat)
+            times.append(self._reassembler.due(now))
             if self.run and not self.one_way and self._ack_wanted:
                 times.append(self._next_ack)
             elif self.run and not self.one_way:

@@ -2,8 +2,9 @@
 """What stands before the arguments of a line: traceprinter's ``-p`` format.
 
 Codes: ``%%``, ``%c`` clock cycles in hexadecimal, ``%C`` processor, ``%e`` event id, ``%t`` microseconds since the
-first event as ``s.mmm.uuuus``, ``%Z`` class, ``%z`` event. Flags ``-`` and ``0``, width and precision as in printf; a
-negative precision cuts leading characters instead of trailing ones (QNX traceprinter, 7.0 and later).
+first event as ``s.mmm.uuuus``, ``%w`` the host's wall-clock time (ISO 8601, UTC, ns), ``%Z`` class, ``%z`` event. Flags
+``-`` and ``0``, width and precision as in printf; a negative precision cuts leading characters instead of trailing ones
+(QNX traceprinter, 7.0 and later).
 """
 
 from __future__ import annotations
@@ -72,8 +73,8 @@ def parse_format(text: str) -> Parts:
 
 
 def _code(match: re.Match[str]) -> Code:
-    if match["code"] not in "cCetZz":
-        raise InputError(f"format: {match[0]!r} is none of %% %c %C %e %t %Z %z")
+    if match["code"] not in "cCetwZz":
+        raise InputError(f"format: {match[0]!r} is none of %% %c %C %e %t %w %Z %z")
     width = int(match["width"] or 0)
     precision = match["precision"]
     number = None if precision is None else int(precision) if precision not in ("", "-") else 0

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from vxmon import __version__
 from vxmon.report.blocks import Block, Table, Text
 from vxmon.report.config import config_document
+from vxmon.report.link import clock_document, clock_rows, link_blocks, link_document
 from vxmon.trace import CAUSES, LOSS_ID, Boot, Facts, FileFacts, Run, Stream, ticks_to_ns
 from vxmon.words import counted
 
@@ -51,6 +52,7 @@ def info_document(facts: Facts, counts: Counts) -> Json:
         "loss_interval_count": len(facts.losses),
         "loss_intervals": _intervals(facts),
         "datagrams": _datagrams(facts),
+        "link_events": link_document(facts),
         "problems": [*facts.problems, *_losses(facts)],
     }
 
@@ -138,6 +140,7 @@ def _boot(boot: Boot) -> Json:
         "event_table": f"0x{boot.table_fingerprint:08x}",
         "event_table_source": boot.table_source,
         "duration_ns": _duration(boot),
+        "clock": clock_document(boot),
         "runs": [_run(boot, run) for run in boot.runs.values()],
         "schedules": _schedules(boot),
         "partitions": {str(p.index): p.name for _, p in sorted(boot.names.partitions.items())},
@@ -250,6 +253,7 @@ def info_blocks(document: Json) -> list[Block]:
     blocks.append(Table("Streams", _STREAM_COLUMNS, [_stream_row(stream) for stream in document["streams"]]))
     blocks.append(Table("Events", ("event", ">records"), [(n, str(c)) for n, c in document["events"].items()]))
     blocks.append(Table("Classes", ("class", ">records"), [(n, str(c)) for n, c in document["classes"].items()]))
+    blocks += link_blocks(document["link_events"])
     blocks.append(Table("Datagrams", ("what", ">count"), _datagram_rows(document["datagrams"])))
     problems = document["problems"] or ["none found"]
     blocks.append(Text(("Problems", *(f"  {problem}" for problem in problems)), important=bool(document["problems"])))
@@ -290,6 +294,7 @@ def _boot_blocks(boot: Json) -> list[Block]:
     rows = [(name.replace("_", " "), _text(boot[name])) for name in names]
     rows.append(("event table", f"{boot['event_table']}, {boot['event_table_source']}"))
     rows.append(("duration", _seconds(boot["duration_ns"])))
+    rows += clock_rows(boot["clock"])
     rows.append(("partitions", ", ".join(boot["partitions"].values()) or "not known"))
     rows.append(("tasks, objects", f"{boot['task_count']}, {boot['object_count']}"))
     blocks: list[Block] = [Table(f"Target, boot {boot['boot']}", ("fact", "value"), rows)]

@@ -22,10 +22,13 @@ from vxmon.report.digits import (
 )
 from vxmon.report.fields import TIME_NAME, ArgumentText, Render, class_names, event_names
 from vxmon.report.format import DEFAULT_FORMAT, Code, parse_format
+from vxmon.report.walltime import note_text, wall_time
 from vxmon.trace import CAUSES, LOSS_ID, LOSS_NAME, Boot, Chunk, Columns, ticks_to_ns
+from vxmon.trace.linknotes import NOTE_IDS
 
 __all__ = ["LinePrinter", "alike", "interleave", "loss_text"]
 
+_NOTE_NAMES: Final = {number: kind.upper() for kind, number in NOTE_IDS.items()}
 _LATE: Final = b" late:yes"
 
 Rows = NDArray[np.intp]
@@ -77,7 +80,9 @@ class LinePrinter:
         columns = chunk.columns
         event, slots = int(columns.id[rows[0]]), int(columns.slots[rows[0]])
         pieces = self._head.pieces(columns, rows, event)
-        if event == LOSS_ID:
+        if event > LOSS_ID:
+            pieces.append(lookup_table(note_text(chunk.notes[at]) for at in columns.at[rows].tolist()))
+        elif event == LOSS_ID:
             pieces.append(lookup_table(loss_text(chunk.losses[at]) for at in columns.at[rows].tolist()))
         else:
             for part in self._template(event, slots):
@@ -127,10 +132,11 @@ class _Head:
     """What stands before the arguments, for the events of one boot."""
 
     def __init__(self, parts: Sequence[Code | str], boot: Boot, *, classic: bool) -> None:
-        self._names = event_names(boot.table) | {LOSS_ID: LOSS_NAME}
-        self._classes = class_names(boot.table) | {LOSS_ID: "CONTROL"}
+        self._names = event_names(boot.table) | {LOSS_ID: LOSS_NAME} | _NOTE_NAMES
+        self._classes = class_names(boot.table) | dict.fromkeys((LOSS_ID, *_NOTE_NAMES), "CONTROL")
         self._unpadded = TIME_NAME if classic else ""
         self._hz = boot.clock_hz
+        self._boot = boot
         self._origin = boot.first_time or 0
         self._parts = parts
         self._cpus = {p: lookup_table(p.apply(str(cpu)).encode() for cpu in range(256)) for p in _codes(parts, "C")}
@@ -145,6 +151,8 @@ class _Head:
                 pieces += _cycles(part, columns.time[rows])
             elif part.code == "t":
                 pieces += _placed(self._microseconds(columns.time[rows]), part, len(rows))
+            elif part.code == "w":
+                pieces += _placed(wall_time(self._boot, columns.time[rows]), part, len(rows))
             elif part.code == "C":
                 pieces.append(self._cpus[part].take(columns.stream[rows]))
             else:

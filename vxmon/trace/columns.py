@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vxmon.trace.facts import Boot
+from vxmon.trace.linkevents import LinkEvent
 from vxmon.wire.slots import MAX_EVENT_ID, Place
 from vxmon.wire.types import FieldType
 
@@ -82,13 +83,15 @@ class Chunk:
     """Some consecutive records of a boot, in order of (time, stream, sequence).
 
     ``losses``, of dtype LOSS, is what LOSS records number. ``late`` is true where a record is older than one that was
-    handed out before it; only a live source does that.
+    handed out before it; only a live source does that. ``notes`` is what rows of link events number, where those are
+    asked for.
     """
 
     boot: Boot
     columns: Columns
     losses: NDArray[np.void]
     late: NDArray[np.bool_] | None = None
+    notes: tuple[LinkEvent, ...] = ()
 
 
 def recorded_fields(places: tuple[Place, ...], slots: int) -> int:

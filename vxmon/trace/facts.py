@@ -13,10 +13,15 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
+from vxmon.trace.linkevents import LinkEvent, LinkRecord
 from vxmon.trace.names import NO_TABLE, Names
+from vxmon.trace.wallclock import ClockBounds, WallClock
 from vxmon.wire.types import EventTable, LinkCounters, Losses, RunConfig, StreamState, TargetInfo
 
 __all__ = ["CAUSES", "LOSS", "Boot", "Counters", "Facts", "FileFacts", "Run", "Stream"]
+
+# The host's time is worked out again when this part of the heartbeats has come since.
+_WORTH_A_FIT: Final = 32
 
 # Causes of loss (SPEC section 4), in the order they are shown.
 CAUSES: Final = ("overwritten", "full", "exhausted", "link", "corrupt", "truncated", "pending")
@@ -104,7 +109,8 @@ class Boot:
     """A target from one start-up to the next: who it is, its tables, its runs.
 
     ``table_source`` says in words where the event table came from. ``byte_order`` is "big", "little" or "" when
-    there was nothing to tell it by.
+    there was nothing to tell it by. ``link_events`` are what happened on the link as hosts noted it,
+    ``link_records`` as the target recorded it (filled in when records are counted).
     """
 
     id: int
@@ -122,6 +128,18 @@ class Boot:
     runs: dict[int, Run] = field(default_factory=dict)
     first_time: int | None = None
     last_time: int | None = None
+    link_events: list[LinkEvent] = field(default_factory=list)
+    link_records: list[LinkRecord] = field(default_factory=list)
+    clock: ClockBounds = field(default_factory=ClockBounds)
+    _wall: WallClock | None = None
+    _wall_bounds: int = 0
+
+    @property
+    def wall(self) -> WallClock | None:
+        """Host time of its ticks; None when nothing is known. Fitted anew when there is notably more to go by."""
+        if len(self.clock) > self._wall_bounds + self._wall_bounds // _WORTH_A_FIT:
+            self._wall, self._wall_bounds = WallClock.of(self.clock, self.clock_hz), len(self.clock)
+        return self._wall
 
     def run(self, number: int) -> Run:
         """The run of that number, made when it is new."""

@@ -12,14 +12,16 @@ from numpy.typing import NDArray
 from vxmon.errors import WireError
 from vxmon.session.reader import Batch
 from vxmon.trace.facts import Boot, Facts
+from vxmon.trace.linkevents import MOST_EVENTS, LinkEvent, endpoint_text
 from vxmon.trace.losses import SUSPECT
 from vxmon.wire.bulk import BLOCK_ROW, KINDS, BlockScan, block_datagrams, scan_blocks
-from vxmon.wire.control import decode_reply
+from vxmon.wire.control import decode_command, decode_reply
 from vxmon.wire.datagram import decode_datagram
 from vxmon.wire.events import EventId
 from vxmon.wire.mend import mend_block
+from vxmon.wire.notes import decode_note
 from vxmon.wire.reassembly import Reassembler
-from vxmon.wire.status import decode_end, decode_target_heartbeat
+from vxmon.wire.status import decode_end, decode_host_heartbeat, decode_target_heartbeat
 from vxmon.wire.tables import decode_table
 from vxmon.wire.types import Channel, Datagram, End, EventTable, ObjectTable, Started, StreamState, TargetInfo
 from vxmon.words import counted
@@ -52,6 +54,9 @@ class Scanner:
     newest: int = 0
     _file: int = 0
     _mended: int = 0
+    _now: int = 0
+    _ends: tuple[int, int] = (0, 0)
+    _hosts: dict[int, int] = field(default_factory=dict)
     _reassembler: Reassembler = field(default_factory=Reassembler)
 
     def scan(self, file: int, batch: Batch) -> NDArray[np.void]:
@@ -145,6 +150,7 @@ class Scanner:
         try:
             datagram = decode_datagram(data)
             counters.channels[_CHANNELS.get(datagram.header.channel, "unknown")] += 1
+            self._ends = (int(batch.sources[number]), int(batch.destinations[number]))
             self._dispatch(datagram, int(batch.times[number]))
         except WireError as error:
             self._refuse(error, data)
@@ -172,12 +178,15 @@ class Scanner:
             Channel.TABLE: self._table,
             Channel.HEARTBEAT: self._heartbeat,
             Channel.END: self._end,
+            Channel.NOTE: self._note,
+            Channel.COMMAND: self._command,
         }
         if channel not in _CHANNELS:
             self.facts.counters.unknown_channels += 1
         handler = handlers.get(Channel(channel)) if channel in _CHANNELS else None
         if handler is None or not datagram.header.boot:
             return
+        self._now = now
         payload = self._reassembler.add(datagram, now)
         self._reassembler.expire(now)
         if payload is not None:
@@ -195,10 +204,15 @@ class Scanner:
             boot.run(run)
 
     def _reply(self, boot: Boot, payload: bytes) -> None:
-        body = decode_reply(payload).body
+        reply = decode_reply(payload)
+        body = reply.body
         if isinstance(body, TargetInfo):
             self._info(boot, body)
-        elif isinstance(body, Started) and body.run and body.time < _LIMIT:
+        if isinstance(body, TargetInfo | Started) and 0 < body.time < _LIMIT and boot.clock_hz:
+            boot.clock.answered(reply.request, body.time, self._now, boot.clock_hz)
+        if isinstance(body, TargetInfo):
+            return
+        if isinstance(body, Started) and body.run and body.time < _LIMIT:
             self._sight(boot, body.run)
             run = boot.run(body.run)
             run.started, run.config, run.seen_from_start = body.time, body.config, True
@@ -235,8 +249,13 @@ class Scanner:
 
     def _heartbeat(self, boot: Boot, payload: bytes) -> None:
         beat = decode_target_heartbeat(payload)
-        if not beat.clock_hz or beat.time >= _LIMIT:
-            return  # the host's own, or nonsense
+        if not beat.clock_hz:
+            boot.clock.sent(decode_host_heartbeat(payload).time, self._now)
+            return
+        if max(beat.time, beat.echo_time) >= _LIMIT:
+            return
+        boot.clock.received(beat.time, self._now, beat.echo, beat.echo_time, beat.clock_hz)
+        self._see_host(boot)
         boot.clock_hz = beat.clock_hz
         boot.os_release = beat.os_release or boot.os_release
         boot.table_fingerprint = beat.table_fingerprint or boot.table_fingerprint
@@ -248,6 +267,26 @@ class Scanner:
             run.last_heard = max(run.last_heard or 0, beat.time)
             for state in self._sane(beat.streams):
                 run.hear(state)
+
+    def _see_host(self, boot: Boot) -> None:
+        """Where the target sends to."""
+        host, before = self._ends[1], self._hosts.get(boot.id)
+        self._hosts[boot.id] = host
+        if before is not None and before != host:
+            text = f"the host is at {endpoint_text(host)} now, it was at {endpoint_text(before)}"
+            self._happened(boot, LinkEvent("port_changed", self._now, text))
+
+    def _command(self, boot: Boot, payload: bytes) -> None:
+        boot.clock.asked(decode_command(payload).request, self._now)
+
+    def _note(self, boot: Boot, payload: bytes) -> None:
+        note = decode_note(payload)
+        event = LinkEvent(note.kind.name.lower(), self._now, note.text, note.run, note.boot, note.silence)
+        self._happened(boot, event)
+
+    def _happened(self, boot: Boot, event: LinkEvent) -> None:
+        if len(boot.link_events) < MOST_EVENTS:
+            boot.link_events.append(event)
 
     def _sane(self, states: tuple[StreamState, ...]) -> list[StreamState]:
         """States whose numbers can be true; others are counted."""

@@ -24,6 +24,7 @@ from vxmon.trace.columns import Chunk
 from vxmon.trace.decode import BLOCKS_A_CHUNK, CHANGED, merge_blocks
 from vxmon.trace.facts import Facts, FileFacts
 from vxmon.trace.index import build_index
+from vxmon.trace.linknotes import note_link_records
 from vxmon.trace.losses import Damage
 from vxmon.trace.names import LOSS_ID
 from vxmon.trace.scan import Scanner
@@ -64,6 +65,7 @@ class Trace(ABC):
         for chunk in self.chunks():
             seen = np.bincount(chunk.columns.id, minlength=LOSS_ID + 1)[:LOSS_ID]
             number = chunk.boot.number
+            note_link_records(chunk)
             counts[number] = counts.get(number, np.zeros(LOSS_ID, np.int64)) + seen
         return counts
 

@@ -11,25 +11,38 @@ from vxmon.errors import WireError
 from vxmon.wire.datagram import MAX_MESSAGE
 from vxmon.wire.types import Datagram
 
-__all__ = ["MAX_MESSAGES", "TIMEOUT_NS", "Incomplete", "Reassembler"]
+__all__ = ["ASK_MS", "MAX_MESSAGES", "TIMEOUT_NS", "Incomplete", "Reassembler"]
 
 # Messages kept at once for one peer, and how long after their first fragment.
 MAX_MESSAGES: Final = 8
 TIMEOUT_NS: Final = 2_000_000_000
+# When nothing of a message came for the first time, and how long after each request for its missing fragments the next.
+ASK_MS: Final = (40, 80, 160, 320, 640)
+_MS: Final = 1_000_000
+_NEVER: Final = 1 << 62
 # Completed messages remembered, so that a late duplicate does not begin a message anew.
 _REMEMBERED: Final = 32
+
+_MOST_TOLD: Final = 8
 
 Key = tuple[int, int, int]
 
 
 @dataclass(frozen=True, slots=True)
 class Incomplete:
-    """A message that was given up: of which boot and channel, and the fragments that never came."""
+    """A message of which some fragments have not come: of which boot and channel, and which of how many."""
 
     boot: int
     channel: int
     message: int
     missing: tuple[int, ...]
+    fragments: int = 0
+
+    @property
+    def text(self) -> str:
+        """The missing ones in words."""
+        some = ", ".join(map(str, self.missing[:_MOST_TOLD])) + (" ..." if len(self.missing) > _MOST_TOLD else "")
+        return f"{len(self.missing)} of {self.fragments} fragments ({some})"
 
 
 @dataclass(slots=True)
@@ -38,6 +51,12 @@ class _Partial:
     since: int
     pieces: dict[int, bytes] = field(default_factory=dict)
     size: int = 0
+    asked: int = 0
+    ask_at: int = _NEVER
+
+    def lacks(self, key: Key) -> Incomplete:
+        """What is missing."""
+        return Incomplete(*key, tuple(i for i in range(self.fragments) if i not in self.pieces), self.fragments)
 
 
 class Reassembler:
@@ -70,6 +89,8 @@ class Reassembler:
         if not self._store(partial, header.fragment, datagram.payload):
             return None
         if len(partial.pieces) < partial.fragments:
+            if partial.asked < len(ASK_MS):
+                partial.ask_at = now + ASK_MS[0] * _MS
             return None
         del self._partial[key]
         self._remember(key, now)
@@ -109,8 +130,22 @@ class Reassembler:
 
     def _drop(self, key: Key) -> None:
         partial = self._partial.pop(key)
-        missing = tuple(i for i in range(partial.fragments) if i not in partial.pieces)
-        self._dropped.append(Incomplete(*key, missing))
+        self._dropped.append(partial.lacks(key))
+
+    def lacking(self, now: int) -> list[Incomplete]:
+        """Messages whose fragments should be asked for now: a while after the last one came, then less often."""
+        found = []
+        for key, partial in self._partial.items():
+            if now >= partial.ask_at:
+                partial.asked += 1
+                wait = ASK_MS[partial.asked] * _MS if partial.asked < len(ASK_MS) else _NEVER
+                partial.ask_at = now + wait
+                found.append(partial.lacks(key))
+        return found
+
+    def due(self, now: int) -> int:
+        """When :meth:`lacking` has something to say, at the earliest ``now``."""
+        return max(min((partial.ask_at for partial in self._partial.values()), default=_NEVER), now)
 
     def expire(self, now: int) -> list[Incomplete]:
         """Give up messages that are too old; returns all given up since the last call."""

@@ -27,7 +27,7 @@ _DIALECTS: Final = ("6", "7", "8")
 @click.option("-f", "more_files", multiple=True, metavar="FILE", help="A session; the same as FILE.")
 @click.option("-o", "output", metavar="FILE", help="Write to this file instead of standard output.")
 @click.option(
-    "-p", "head", metavar="FMT", help="What stands before the arguments: %% %c %C %e %t %Z %z, with printf's widths."
+    "-p", "head", metavar="FMT", help="What stands before the arguments: %% %c %C %e %t %w %Z %z, with printf's widths."
 )
 @click.option("-n", "one_line", is_flag=True, help="Keep an event on one line; it always is.")
 @click.option("-v", "verbose", is_flag=True, help="A longer header, and the data words of each event.")
@@ -39,18 +39,22 @@ _DIALECTS: Final = ("6", "7", "8")
     show_default=True,
     help="Lines for people, or rows with time_ns, cpu, class, event, partition, task, arguments, boot.",
 )
+@click.option("--wall", is_flag=True, help="Begin lines with the host's time: ISO 8601, UTC, nanoseconds.")
 @click.option("--dialect", type=click.Choice(_DIALECTS), default="8", help="Layout of traceprinter 6.x, 7.x or 8.x.")
 @selection_options(*EVERY_CRITERION)
 @click.option("--strict", is_flag=True, help="Exit with 1 when something was lost or damaged.")
 @click.pass_context
 def print_events(
     context: click.Context, files: tuple[str, ...], more_files: tuple[str, ...], output: str | None, head: str | None,
-    form: str, dialect: str, selection: Selection, *, one_line: bool, verbose: bool, strict: bool,
+    form: str, dialect: str, selection: Selection, *, one_line: bool, verbose: bool, wall: bool, strict: bool,
 ) -> None:  # fmt: skip
     """Show the events of sessions as lines, in order of time.
 
     Several FILEs are read as one session; - is standard input, read as it comes. Each line is one event and begins
-    with t:, the 64-bit time in clock cycles. Records that are missing are told by LOSS lines in their place.
+    with t:, the 64-bit time in clock cycles. Records that are missing are told by LOSS lines in their place, and so is
+    what happened on the link: LINK_LOST, LINK_BACK, REBOOT, RESUMED, PORT_CHANGED, CANCELLED, UNANSWERED.
+
+    --wall and %w give the host's time of each event, as heartbeats tie the clocks; vxmon info says how exact that is.
 
     Options that select: alternatives of one option, and --class and --event, add up; different options must all hold.
     An event is of the partition and task that ran when it was recorded, and of those that it names.
@@ -62,16 +66,20 @@ def print_events(
     from vxmon.report.header import incomplete_text
     from vxmon.trace import open_trace
     from vxmon.trace.faults import fault_instants
+    from vxmon.trace.linknotes import with_link_events
     from vxmon.trace.selection import selected
+    from vxmon.trace.span import EVERYTHING
 
     default_sigpipe()
     keep_apart(paths, output)
-    printer = None if form == "csv" else _line_printer(head, dialect, words=verbose)
+    printer = None if form == "csv" else _line_printer(head, dialect, words=verbose, wall=wall)
     with open_trace(paths) as trace, open_output(output) as write:
         chunks, books = selected(trace, selection, fault_instants, who=printer is None)
         if printer is None:
             _export(chunks, books, _known(trace), write)
         else:
+            if selection.span == EVERYTHING and not selection.around:
+                chunks = with_link_events(chunks, trace.facts)
             _print(chunks, trace, printer, write, verbose=verbose)
         if not selection.everything:
             note_selection(books.text())
@@ -81,12 +89,13 @@ def print_events(
     context.exit(1 if missing and strict else 0)
 
 
-def _line_printer(head: str | None, dialect: str, *, words: bool) -> LinePrinter:
+def _line_printer(head: str | None, dialect: str, *, words: bool, wall: bool) -> LinePrinter:
     """Raises InputError: the format is wrong."""
     from vxmon.report.format import DEFAULT_FORMAT, FORMAT_6
     from vxmon.report.lines import LinePrinter
 
     layout = head or (FORMAT_6 if dialect == "6" else DEFAULT_FORMAT)
+    layout = f"%w {layout}" if wall else layout
     return LinePrinter(layout, words=words, classic=dialect == "6")
 
 
