@@ -1,8 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""``hm-log``: entries of the health monitor's log and of the ED&R log, from a session or from pages of the target.
-
-ED&R kinds are severity | facility, numbered as in Wind River's edrLibCommon.h.
-"""
+"""``hm-log``: entries of the health monitor's log and of the ED&R log, from a session or from pages of the target."""
 
 from __future__ import annotations
 
@@ -12,6 +9,7 @@ from typing import Final
 
 import numpy as np
 
+from vxmon.analysis.edr import FACILITIES, FACILITY_MASK, SEVERITIES, SEVERITY_MASK
 from vxmon.errors import InputError
 from vxmon.link.selection import TargetView
 from vxmon.trace.columns import Chunk
@@ -23,23 +21,8 @@ from vxmon.wire.acquired import Log, LogEntry
 from vxmon.wire.events import EventId
 from vxmon.wire.types import EventTable
 
-__all__ = [
-    "FACILITIES",
-    "SEVERITIES",
-    "HmLog",
-    "LogFilter",
-    "LogRow",
-    "log_from_entries",
-    "log_from_trace",
-    "type_number",
-]
+__all__ = ["HmLog", "LogFilter", "LogRow", "log_from_entries", "log_from_trace", "type_number"]
 
-SEVERITIES: Final[Mapping[int, str]] = {1: "FATAL", 2: "NONFATAL", 3: "WARNING", 4: "INFO"}
-FACILITIES: Final[Mapping[int, str]] = {
-    0x10: "KERNEL", 0x20: "INTERRUPT", 0x30: "INIT", 0x40: "BOOT", 0x50: "REBOOT", 0x100: "RTP", 0x200: "USER",
-}  # fmt: skip
-_SEVERITY_MASK: Final = 0x00F
-_FACILITY_MASK: Final = 0xFF0
 _EVENTS: Final = {Log.HM: EventId.HM_EVENT, Log.EDR: EventId.EDR_EVENT}
 _FIELDS: Final = {
     Log.HM: ("code", "level", "subcode", "address", "task", "action", "entry"),
@@ -117,7 +100,7 @@ def _is_type(log: Log, entry: LogEntry, wanted: int | None) -> bool:
         return True
     if log is Log.HM:
         return entry.code == wanted
-    return all(not wanted & mask or entry.kind & mask == wanted & mask for mask in (_SEVERITY_MASK, _FACILITY_MASK))
+    return all(not wanted & mask or entry.kind & mask == wanted & mask for mask in (SEVERITY_MASK, FACILITY_MASK))
 
 
 def _row(log: Log, entry: LogEntry, table: EventTable, hz: int, boot: int, *, message: bool) -> LogRow:
@@ -130,8 +113,8 @@ def _row(log: Log, entry: LogEntry, table: EventTable, hz: int, boot: int, *, me
         code_name=_enum(table, "hm_code").get(entry.code, "") if hm else "",
         level_name=_enum(table, "hm_level").get(entry.level, "") if hm else "",
         action_name=_enum(table, "hm_action").get(entry.action, "") if hm else "",
-        severity="" if hm else SEVERITIES.get(entry.kind & _SEVERITY_MASK, ""),
-        facility="" if hm else FACILITIES.get(entry.kind & _FACILITY_MASK, ""),
+        severity="" if hm else SEVERITIES.get(entry.kind & SEVERITY_MASK, ""),
+        facility="" if hm else FACILITIES.get(entry.kind & FACILITY_MASK, ""),
         message=entry.message if message else None,
     )
 

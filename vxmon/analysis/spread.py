@@ -1,13 +1,20 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The distribution of one quantity over its observations, as figures."""
+"""All figures of the distribution of one quantity."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Final
 
 from vxmon.analysis.figures import Extreme, Figure, Range
 
-__all__ = ["Spread", "spread_of"]
+__all__ = ["STATISTICS", "Spread", "spread_of"]
+
+STATISTICS: Final[Mapping[str, str]] = {
+    "total": "total", "least": "min", "mean": "mean", "p1": "p1", "p95": "p95", "p99": "p99", "most": "max",
+}  # fmt: skip
+"""Figures of a distribution, and what reports call them."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,9 +10,10 @@ from typing import Any, Final
 import numpy as np
 
 from vxmon.analysis.figures import Extreme, Figure
+from vxmon.analysis.names import partition_name, task_name
 from vxmon.analysis.quality import headline
 from vxmon.analysis.spread import Spread
-from vxmon.analysis.time.named import named_figures, partition_name, task_name, worst_text
+from vxmon.analysis.time.named import named_figures, worst_text
 from vxmon.analysis.time.result import BootTime, PartitionTime, TaskTime, TimeResult, WindowTime
 from vxmon.report.blocks import Bar, Bars, Block, Table, Text
 from vxmon.report.figures import NOTHING, envelope, figure_json, figure_row, micros, plain, span_line, spread_json

@@ -8,29 +8,17 @@ from typing import Any, Final
 
 from vxmon.analysis.figures import NOT_RECORDED, Figure
 from vxmon.analysis.quality import headline
-from vxmon.analysis.spread import Spread
+from vxmon.analysis.spread import STATISTICS, Spread
 from vxmon.trace.facts import CAUSES, Facts
 from vxmon.trace.span import Span
 from vxmon.trace.ticks import ticks_to_ns
 
 __all__ = [
-    "NOTHING",
-    "envelope",
-    "figure_json",
-    "figure_row",
-    "loss_json",
-    "micros",
-    "plain",
-    "shown",
-    "span_line",
-    "spread_json",
-]
+    "NOTHING", "envelope", "figure_json", "figure_row", "loss_json", "micros", "plain", "shown",
+    "span_line", "spread_json",
+]  # fmt: skip
 
 Json = dict[str, Any]
-
-_STATISTICS: Final = {
-    "total": "total", "least": "min", "mean": "mean", "p1": "p1", "p95": "p95", "p99": "p99", "most": "max",
-}  # fmt: skip
 
 NOTHING: Final = "-"
 """What stands for a figure that was not recorded, or of which there is no observation."""
@@ -53,7 +41,7 @@ def spread_json(spread: Spread, hz: int | None) -> Json:
     """A distribution as a JSON object; keys end in ``_ns`` when ``hz`` is given."""
     unit = "" if hz is None else "_ns"
     value: Json = {"count": figure_json(spread.count)}
-    value |= {f"{key}{unit}": figure_json(getattr(spread, name), hz) for name, key in _STATISTICS.items()}
+    value |= {f"{key}{unit}": figure_json(getattr(spread, name), hz) for name, key in STATISTICS.items()}
     worst = spread.worst
     value["worst"] = None if worst is None or worst.time < 0 else {"number": worst.number, "time_ticks": worst.time}
     if spread.histogram and hz != 0:

@@ -16,7 +16,7 @@ window or task.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -31,7 +31,9 @@ from vxmon.trace.state_edges import UNKNOWN, Begin, Gap, Head, StreamEdges, boot
 from vxmon.wire.events import EventId
 from vxmon.wire.types import NOT_KNOWN
 
-__all__ = ["NOBODY", "OPEN_END", "OPEN_START", "UNKNOWN", "Intervals", "Segments", "States", "level_intervals"]
+__all__ = [
+    "NOBODY", "OPEN_END", "OPEN_START", "UNKNOWN", "Intervals", "Probes", "Segments", "States", "level_intervals",
+]  # fmt: skip
 
 NOBODY: Final = NOT_KNOWN
 """Value of the task level while no task runs."""
@@ -108,6 +110,21 @@ class Intervals:
     flags: Ints
 
 
+@dataclass(slots=True)
+class Probes:
+    """The state right behind some records of one stream, in order; columns of equal length.
+
+    ``at`` is the position of the record in its chunk. Levels are as in Segments.
+    """
+
+    stream: int
+    at: Ints
+    partition: Ints
+    window: Ints
+    task: Ints
+    depth: Ints
+
+
 def level_intervals(segments: Segments, level: str) -> Intervals:
     """The intervals of a level ("partition", "window" or "task"), with interrupts and other switches nested inside."""
     value: Ints = getattr(segments, level)
@@ -133,6 +150,7 @@ class _Rows:
     task: Ints
     depth: Ints
     step: Ints
+    probe: Ints
 
 
 @dataclass(slots=True)
@@ -153,11 +171,15 @@ class States:
     Args:
         facts: of the trace.
         index: the blocks that will be read, as ``Trace.index`` or a part of it.
+        probes: events at whose records the state is wanted; ``probed`` holds it for the last chunk.
 
     """
 
-    def __init__(self, facts: Facts, index: NDArray[np.void]) -> None:
+    def __init__(self, facts: Facts, index: NDArray[np.void], probes: Collection[int] = ()) -> None:
         self._facts = facts
+        self._probes = np.zeros(LOSS_ID + 1, bool)
+        self._probes[list(probes)] = True
+        self.probed: list[Probes] = []
         self._index = index
         self._boot: Boot | None = None
         self._streams: dict[int, _Stream] = {}
@@ -167,12 +189,13 @@ class States:
     def feed(self, chunk: Chunk) -> list[Segments]:
         """Segments that end in this chunk, one object a stream that has any."""
         done: list[Segments] = []
+        self.probed = []
         if self._boot is not chunk.boot:
             done += self.finish()
             self._enter(chunk.boot)
         columns = chunk.columns
         horizon = int(columns.time[-1]) if len(columns) else 0
-        which = np.flatnonzero(_RELEVANT[columns.id])
+        which = np.flatnonzero((_RELEVANT | self._probes)[columns.id])
         stream_of = columns.stream[which]
         for number, stream in self._streams.items():
             own = which if len(self._streams) == 1 else which[stream_of == number]
@@ -222,7 +245,8 @@ class States:
         ids, times = columns.id[which], columns.time[which]
         count = len(which)
         partition, window, task, depth = (np.full(count, _KEEP, np.int64) for _ in _COLUMNS)
-        rows = _Rows(times.copy(), partition, window, task, depth, np.zeros(count, np.int64))
+        probe = np.where(self._probes[ids], which, -1)
+        rows = _Rows(times.copy(), partition, window, task, depth, np.zeros(count, np.int64), probe)
         arg = columns.arg[which].astype(np.int64)
         for name, event in _SWITCHES.items():
             column: Ints = getattr(rows, name)
@@ -294,6 +318,7 @@ class States:
         time = np.maximum.accumulate(time)
         values = [_filled(stream.level[name], getattr(rows, name)) for name in LEVELS]
         depth = _depths(stream.level["depth"], rows.depth, rows.step)
+        self._probe(number, rows.probe, [*values, depth])
         inside = values[2] != _OUTSIDE
         opened = ~inside[:-1] & inside[1:]
         flags = np.zeros(len(rows.time) + 1, np.int64)
@@ -309,6 +334,13 @@ class States:
         span = (time[:-1][keep], time[1:][keep])
         inner = np.maximum(depth[:-1][keep], UNKNOWN)
         return Segments(stream.boot, number, *span, partition, window, task, inner, flags[:-1][keep])
+
+    def _probe(self, number: int, probe: Ints, levels: list[Ints]) -> None:
+        """Keep the levels behind the rows that are probes; ``levels`` begin with those ahead of the first row."""
+        which = np.flatnonzero(probe >= 0)
+        if len(which):
+            partition, window, task, depth = (np.maximum(level[1:][which], UNKNOWN) for level in levels)
+            self.probed.append(Probes(number, probe[which], partition, window, task, depth))
 
 
 def _carry_open(flags: Ints, time: Ints) -> None:
@@ -345,7 +377,7 @@ def _one(value: int) -> Ints:
 
 def _single(time: int, state: dict[str, int]) -> _Rows:
     partition, window, task, depth = (_one(state[name]) for name in _COLUMNS)
-    return _Rows(_one(time), partition, window, task, depth, _one(0))
+    return _Rows(_one(time), partition, window, task, depth, _one(0), _one(-1))
 
 
 def _with(rows: _Rows, places: list[int], extra: list[tuple[int, dict[str, int]]], drop: NDArray[np.intp]) -> _Rows:
@@ -364,7 +396,8 @@ def _with(rows: _Rows, places: list[int], extra: list[tuple[int, dict[str, int]]
     states = [state for _, state in extra]
     partition, window, task, depth = (put(getattr(rows, name), [state[name] for state in states]) for name in _COLUMNS)
     steps = put(rows.step, [0] * len(extra))
-    return _Rows(put(rows.time, [time for time, _ in extra]), partition, window, task, depth, steps)
+    probe = put(rows.probe, [-1] * len(extra))
+    return _Rows(put(rows.time, [time for time, _ in extra]), partition, window, task, depth, steps, probe)
 
 
 def _filled(before: int, column: Ints) -> Ints:

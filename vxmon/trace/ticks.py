@@ -8,7 +8,7 @@ from typing import overload
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["NS_PER_S", "ticks_to_ns"]
+__all__ = ["NS_PER_S", "instant_text", "ticks_to_ns"]
 
 NS_PER_S = 1_000_000_000
 
@@ -24,3 +24,11 @@ def ticks_to_ns(ticks: int | NDArray[np.int64], hz: int) -> int | NDArray[np.int
     """
     whole, rest = divmod(ticks, hz)
     return whole * NS_PER_S + rest * NS_PER_S // hz
+
+
+def instant_text(ticks: int, hz: int) -> str:
+    """An instant in seconds to the nanosecond; in ticks where the clock's rate is not known (0)."""
+    if not hz:
+        return f"{ticks} ticks"
+    ns = ticks_to_ns(ticks, hz)
+    return f"{ns // NS_PER_S}.{ns % NS_PER_S:09d} s"

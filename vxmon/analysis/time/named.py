@@ -20,19 +20,17 @@ from typing import Final
 
 from vxmon.analysis.figures import Extreme, Figure
 from vxmon.analysis.named import NamedFigure
-from vxmon.analysis.spread import Spread
+from vxmon.analysis.names import partition_name, task_name
+from vxmon.analysis.spread import STATISTICS, Spread
 from vxmon.analysis.time.result import BootTime, CpuTime, PartitionTime, TaskTime, TimeResult, WindowTime
 from vxmon.trace.facts import Facts
-from vxmon.trace.ticks import ticks_to_ns
+from vxmon.trace.ticks import instant_text, ticks_to_ns
 
-__all__ = ["named_figures", "partition_name", "task_name", "worst_text"]
+__all__ = ["named_figures", "worst_text"]
 
 _QUANTITIES: Final = (
     "used", "margin", "margin_net", "late", "tasks", "kernel", "other", "interrupts", "start_delay", "overrun",
 )  # fmt: skip
-_STATISTICS: Final[Mapping[str, str]] = {
-    "total": "total", "least": "min", "mean": "mean", "p1": "p1", "p95": "p95", "p99": "p99", "most": "max",
-}  # fmt: skip
 _COUNTS: Final = (
     "dispatches", "preemptions", "activations", "completed", "deadline_misses", "kernel_misses", "hm_misses",
 )  # fmt: skip
@@ -49,24 +47,11 @@ def named_figures(result: TimeResult, facts: Facts | None = None) -> Iterator[Na
         yield from _numbered(_boot_figures(boot, _capacities(boot, facts)), boot.number)
 
 
-def partition_name(boot: BootTime, index: int | None) -> str:
-    """The name of a partition, or its number."""
-    if index is None:
-        return "?"
-    return boot.partition_names.get(index) or ("module OS" if index == 0 else f"partition {index}")
-
-
-def task_name(boot: BootTime, index: int) -> str:
-    """The name of a task, or its number."""
-    return boot.task_names.get(index) or f"task {index}"
-
-
 def worst_text(worst: Extreme | None, hz: int, what: str = "frame") -> str:
     """The number and time of an observation; empty where neither is known."""
     if worst is None or worst.time < 0:
         return ""
-    ns = ticks_to_ns(worst.time, max(hz, 1))
-    return f"{what} {worst.number} at {ns // 10**9}.{ns % 10**9:09d} s"
+    return f"{what} {worst.number} at {instant_text(worst.time, hz)}"
 
 
 def _numbered(figures: Iterator[NamedFigure], boot: int) -> Iterator[NamedFigure]:
@@ -162,7 +147,7 @@ def _window_figures(boot: BootTime, window: WindowTime, prefix: str, budget: int
         spread: Spread = getattr(window, name)
         where = worst_text(spread.worst, boot.clock_hz)
         yield from _spread(boot, f"{prefix}.{name}", spread, budget, where)
-    for key, statistic in _STATISTICS.items():
+    for key, statistic in STATISTICS.items():
         yield _count(f"{prefix}.records.{statistic}", getattr(window.records, key), "records")
     yield _count(f"{prefix}.occurrences", window.occurrences, "occurrences")
     yield _count(f"{prefix}.never_started", window.never_started, "never_started")
@@ -191,7 +176,7 @@ def _spread(boot: BootTime, prefix: str, spread: Spread, whole: int | None, wher
     """The statistics of a quantity; the place of the worst goes with the extreme at the bad end."""
     quantity = prefix.rpartition(".")[2]
     worst = "least" if quantity in _LOW_IS_BAD else "most"
-    for key, statistic in _STATISTICS.items():
+    for key, statistic in STATISTICS.items():
         share = None if key == "total" else whole
         figure = _time(boot, f"{prefix}.{statistic}", getattr(spread, key), share, quantity)
         yield replace(figure, where=where) if key == worst else figure

@@ -1,0 +1,35 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Partitions and tasks by the names of their boot, or by number."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Protocol
+
+__all__ = ["Named", "partition_name", "task_name"]
+
+
+class Named(Protocol):
+    """What an analysis found of one boot, with the names that the session gives."""
+
+    @property
+    def partition_names(self) -> Mapping[int, str]:
+        """By index."""
+        ...
+
+    @property
+    def task_names(self) -> Mapping[int, str]:
+        """By index."""
+        ...
+
+
+def partition_name(boot: Named, index: int | None) -> str:
+    """The name of a partition, or its number."""
+    if index is None:
+        return "?"
+    return boot.partition_names.get(index) or ("module OS" if index == 0 else f"partition {index}")
+
+
+def task_name(boot: Named, index: int) -> str:
+    """The name of a task, or its number."""
+    return boot.task_names.get(index) or f"task {index}"
