@@ -13,8 +13,12 @@ import pytest
 from tests.support.recording import EVENTS, Recording
 from tests.support.tree import ROOT
 from vxmon.analysis.quality import analyze_quality
+from vxmon.analysis.system.analyze import analyze_system
+from vxmon.analysis.system.named import named_figures
 from vxmon.analysis.time.analyze import TimeRequest, analyze_time
 from vxmon.report.analyze_quality import quality_blocks, quality_json, quality_rows
+from vxmon.report.analyze_system import SystemFilter, system_json, system_rows
+from vxmon.report.analyze_system_text import system_blocks
 from vxmon.report.analyze_time import Filter, time_blocks, time_json, time_rows
 from vxmon.report.blocks import plain_lines
 from vxmon.trace import StoredTrace, open_trace
@@ -24,7 +28,7 @@ SCHEMAS = ROOT / "vxmon/report/schemas"
 NAMES = (
     "START", "STOP", "FILTER", "MAJOR_FRAME", "WINDOW", "PARTITION_SWITCH", "SCHEDULE", "PARTITION_MODE",
     "TASK_SWITCH", "RELEASE", "COMPLETE", "DEADLINE", "TASK_CREATE", "TASK_DELETE", "TASK_STATE", "INT_ENTR",
-    "INT_EXIT", "MEM_SAMPLE", "HM_EVENT", "USER_POINT",
+    "INT_EXIT", "MEM_SAMPLE", "HM_EVENT", "USER_POINT", "EDR_EVENT", "EXCEPTION", "MSG_SEND", "MEM_SWITCH",
 )  # fmt: skip
 BITS = {FieldType.U16: 16, FieldType.I32: 31, FieldType.U64: 64, FieldType.X64: 64}
 
@@ -93,3 +97,9 @@ def test_senseless_records_are_answered(first: int, tmp_path: Path) -> None:
             validate("quality", quality_json(quality, trace.facts))
             assert list(plain_lines(quality_blocks(quality)))
             assert list(quality_rows(quality))
+            system = analyze_system(trace)
+            validate("system", system_json(system, trace.facts, SystemFilter()))
+            assert list(plain_lines(system_blocks(system, trace.facts, SystemFilter(), faults=False)))
+            assert list(system_rows(system, trace.facts, SystemFilter(), faults=True))
+            names = [(figure.boot, figure.name) for figure in named_figures(system, trace.facts)]
+            assert len(names) == len(set(names))

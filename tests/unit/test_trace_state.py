@@ -14,6 +14,7 @@ from tests.support.scheduling import random_session
 from vxmon.trace import Chunk, StoredTrace, open_trace
 from vxmon.trace.batches import batched
 from vxmon.trace.state import NOBODY, OPEN_END, OPEN_START, UNKNOWN, Segments, States, level_intervals
+from vxmon.wire.events import EventId
 
 U = UNKNOWN
 
@@ -144,3 +145,19 @@ def test_batches_hold_the_same_records(tmp_path: Path) -> None:
         for name in ("time", "stream", "id", "arg", "slots"):
             parts = np.concatenate([getattr(chunk.columns, name) for chunk in joined])
             assert (parts == getattr(whole.columns, name)).all()
+
+
+def test_the_state_at_some_records(tmp_path: Path) -> None:
+    """Whatever the size of chunks: who ran at the interrupt's entry and exit, which count themselves in the depth."""
+    path = recording().write(tmp_path / "s")
+    for size in (1, 3, 1 << 20):
+        found = []
+        with open_trace([path]) as trace:
+            assert isinstance(trace, StoredTrace)
+            states = States(trace.facts, trace.index, probes=(EventId.INT_ENTR, EventId.INT_EXIT, EventId.WINDOW))
+            for chunk in pieces(trace, size):
+                states.feed(chunk)
+                for some in states.probed:
+                    columns = (some.partition, some.window, some.task, some.depth)
+                    found += list(zip(chunk.columns.time[some.at].tolist(), *map(list, columns), strict=True))
+        assert found == [(250, 2, 0, 7, 1), (260, 2, 0, 7, 0), (300, 2, 1, 7, 0)]

@@ -3,10 +3,11 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
 from typing import Protocol
 
-__all__ = ["Named", "partition_name", "task_name"]
+__all__ = ["Named", "partition_name", "task_name", "unique_names"]
 
 
 class Named(Protocol):
@@ -33,3 +34,13 @@ def partition_name(boot: Named, index: int | None) -> str:
 def task_name(boot: Named, index: int) -> str:
     """The name of a task, or its number."""
     return boot.task_names.get(index) or f"task {index}"
+
+
+def unique_names(names: Mapping[int, str]) -> dict[int, str]:
+    """The names, with the index behind all but the first of equal ones."""
+    seen: Counter[str] = Counter()
+    found = {}
+    for index, name in names.items():
+        found[index] = f"{name}#{index}" if seen[name] else name
+        seen[name] += 1
+    return found

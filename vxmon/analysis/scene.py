@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,7 +30,10 @@ from vxmon.trace.state_modes import Modes
 from vxmon.trace.state_windows import People, split_segments
 from vxmon.wire.events import EventId
 
-__all__ = ["Scene", "Scope"]
+__all__ = ["Recording", "Scene", "Scope"]
+
+Recording = Literal["whole", "part", "none"]
+"""Whether an event was recorded all the time, for a part of it, or not at all (as far as the session can say)."""
 
 Ints = NDArray[np.int64]
 
@@ -63,6 +67,7 @@ class Scene:
         self.reader = FieldReader(boot.table)
         self.limits = scope.span.ticks(boot.first_time or 0, boot.clock_hz)
         self.counts: Ints = np.zeros(LOSS_ID + 1, np.int64)
+        self._switched: set[int] = set()
         self._periodic = _periodic(boot)
         self._gaps = _union(*_spans(self.own_losses))
 
@@ -72,11 +77,19 @@ class Scene:
         owner = self.reader.values(columns, EventId.TASK_CREATE, "partition", created)
         self.people.learn(columns.arg[created].astype(np.int64), owner)
         self.counts += np.bincount(columns.id, minlength=LOSS_ID + 1)
+        self._switched.update(np.unique(columns.arg[self.reader.of(columns, EventId.FILTER)]).tolist())
 
     def recorded(self, *events: EventId) -> bool:
         """True when the session recorded all these events, as far as can be known."""
+        return all(self.recording(event) != "none" for event in events)
+
+    def recording(self, event: int) -> Recording:
+        """How far the session recorded an event."""
         configs = [run.config for run in self.boot.runs.values() if run.config is not None and run.config.events]
-        return all(self.counts[event] > 0 or any(event in config.events for config in configs) for event in events)
+        on = [event in config.events for config in configs]
+        if event in self._switched or (any(on) and not all(on)):
+            return "part"
+        return "whole" if any(on) or self.counts[event] > 0 else "none"
 
     # ------------------------------------------------------------ what is looked at
 

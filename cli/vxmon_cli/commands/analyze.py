@@ -16,6 +16,7 @@ _ANALYSES: Final = {
     "comm": "What went from whom to whom: messages, latency, queues, flows.",
     "memory": "Heaps and how they grow, stacks, operation counts.",
     "quality": "What weakens the evidence: losses, damage, unknown events, edges of the recording.",
+    "system": "What went wrong: HM errors, exceptions, interrupts, and the circumstances of each fault.",
     "time": "Where time went: windows and their margins, partitions, tasks.",
 }
 

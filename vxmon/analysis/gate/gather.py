@@ -72,6 +72,15 @@ def _comm(trace: StoredTrace, request: GateRequest) -> Iterator[NamedFigure]:
     return named_figures(analyze_comm(trace, Scope(request.span, request.module)), trace.facts)
 
 
+def _system(trace: StoredTrace, request: GateRequest) -> Iterator[NamedFigure]:
+    from vxmon.analysis.scene import Scope
+    from vxmon.analysis.system.analyze import SystemRequest, analyze_system
+    from vxmon.analysis.system.named import named_figures
+
+    scope = Scope(request.span, request.module, request.background)
+    return named_figures(analyze_system(trace, SystemRequest(scope)), trace.facts)
+
+
 def _quality(trace: StoredTrace, request: GateRequest) -> Iterator[NamedFigure]:
     from vxmon.analysis.quality import analyze_quality, named_figures
 
@@ -83,6 +92,7 @@ SOURCES: Final = (
     FigureSource("time", ("cpu", "partition", "window", "task"), _time),
     FigureSource("memory", ("memory", "stack", "operations"), _memory),
     FigureSource("comm", ("comm", "flow"), _comm),
+    FigureSource("system", ("hm", "edr", "exception", "interrupt"), _system),
     FigureSource("quality", ("quality",), _quality),
 )
 """Every analysis that the gate asks. A new one adds its line here, and nothing else."""

@@ -20,7 +20,7 @@ _STEP_NS: Final = 100
 
 _PROPOSED: Final = """
 partition.*.margin.min task.*.execution.max task.*.response.max task.*.deadline_misses
-hm.*.count system.*.count memory.*.growth comm.*.overflow.count comm.*.latency.max
+hm.count edr.FATAL.count exception.count memory.*.growth comm.*.overflow.count comm.*.latency.max
 quality.lost quality.unknown_events quality.corrupt_blocks
 """
 PROPOSED: Final = tuple(map(Pattern, _PROPOSED.split()))

@@ -13,14 +13,13 @@ Times are ns. Where a session has several CPUs a window is ``<CPU>:<schedule>.<w
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Final
 
 from vxmon.analysis.figures import Extreme, Figure
 from vxmon.analysis.named import NamedFigure
-from vxmon.analysis.names import partition_name, task_name
+from vxmon.analysis.names import partition_name, task_name, unique_names
 from vxmon.analysis.spread import STATISTICS, Spread
 from vxmon.analysis.time.result import BootTime, CpuTime, PartitionTime, TaskTime, TimeResult, WindowTime
 from vxmon.trace.facts import Facts
@@ -74,24 +73,16 @@ def _boot_figures(boot: BootTime, capacities: Mapping[int, int]) -> Iterator[Nam
     for window in boot.windows:
         for figure in _window(boot, window):
             of_partition.setdefault(window.partition, []).append(figure)
-    partitions = _unique({p.index: partition_name(boot, p.index) for p in boot.partitions})
+    partitions = unique_names({p.index: partition_name(boot, p.index) for p in boot.partitions})
     for partition in boot.partitions:
         yield from _partition(boot, partition, partitions[partition.index], of_partition.get(partition.index, []))
     for figures in of_partition.values():
         yield from figures
-    tasks = _unique({t.index: f"{partition_name(boot, t.partition)}.{task_name(boot, t.index)}" for t in boot.tasks})
+    tasks = unique_names(
+        {t.index: f"{partition_name(boot, t.partition)}.{task_name(boot, t.index)}" for t in boot.tasks}
+    )
     for task in boot.tasks:
         yield from _task(boot, task, f"task.{tasks[task.index]}", capacities.get(task.index))
-
-
-def _unique(names: Mapping[int, str]) -> dict[int, str]:
-    """The names, with the index behind all but the first of equal ones."""
-    seen: Counter[str] = Counter()
-    found = {}
-    for index, name in names.items():
-        found[index] = f"{name}#{index}" if seen[name] else name
-        seen[name] += 1
-    return found
 
 
 # ---------------------------------------------------------------- what figures are of
