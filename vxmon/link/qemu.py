@@ -18,7 +18,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, Self
 
-import vxmon
 from vxmon.errors import InputError, TargetError, VxmonError
 from vxmon.wire.datagram import DEFAULT_PORT
 
@@ -94,7 +93,7 @@ def find_image(given: str | None = None) -> Path:
             _check_image(Path(name), source)
             return Path(name)
     here = Path.cwd()
-    for folder in (here, *here.parents, Path(vxmon.__file__).resolve().parents[1]):
+    for folder in (here, *here.parents, Path(__file__).resolve().parents[2]):
         if (folder / "proto/SPEC.md").is_file() and (folder / _IMAGE).is_file():
             return folder / _IMAGE
     raise TargetError(
