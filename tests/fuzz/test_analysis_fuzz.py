@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 import random
+from fractions import Fraction
 from pathlib import Path
 
 import jsonschema
@@ -12,10 +13,15 @@ import pytest
 
 from tests.support.recording import EVENTS, Recording
 from tests.support.tree import ROOT
+from vxmon.analysis.memory.analyze import MOST_HEAPS, MemoryRequest, analyze_memory
+from vxmon.analysis.memory.named import named_figures as memory_figures
 from vxmon.analysis.quality import analyze_quality
 from vxmon.analysis.system.analyze import analyze_system
 from vxmon.analysis.system.named import named_figures
 from vxmon.analysis.time.analyze import TimeRequest, analyze_time
+from vxmon.config.accounting import AccountingRule, AccountingRules
+from vxmon.report.analyze_memory import memory_json, memory_rows
+from vxmon.report.analyze_memory_text import memory_blocks
 from vxmon.report.analyze_quality import quality_blocks, quality_json, quality_rows
 from vxmon.report.analyze_system import SystemFilter, system_json, system_rows
 from vxmon.report.analyze_system_text import system_blocks
@@ -29,7 +35,9 @@ NAMES = (
     "START", "STOP", "FILTER", "MAJOR_FRAME", "WINDOW", "PARTITION_SWITCH", "SCHEDULE", "PARTITION_MODE",
     "TASK_SWITCH", "RELEASE", "COMPLETE", "DEADLINE", "TASK_CREATE", "TASK_DELETE", "TASK_STATE", "INT_ENTR",
     "INT_EXIT", "MEM_SAMPLE", "HM_EVENT", "USER_POINT", "EDR_EVENT", "EXCEPTION", "MSG_SEND", "MEM_SWITCH",
+    "STACK_SWITCH", "STACK_SAMPLE", "OP_COUNT",
 )  # fmt: skip
+RULES = AccountingRules("r", (AccountingRule("allocate", "*", "kernel", 3, Fraction(-7, 3), 48),))
 BITS = {FieldType.U16: 16, FieldType.I32: 31, FieldType.U64: 64, FieldType.X64: 64}
 
 
@@ -103,3 +111,26 @@ def test_senseless_records_are_answered(first: int, tmp_path: Path) -> None:
             assert list(system_rows(system, trace.facts, SystemFilter(), faults=True))
             names = [(figure.boot, figure.name) for figure in named_figures(system, trace.facts)]
             assert len(names) == len(set(names))
+            check_memory(trace, RULES)
+
+
+def check_memory(trace: StoredTrace, rules: AccountingRules) -> None:
+    memory = analyze_memory(trace, MemoryRequest(per_frame=True, rules=rules))
+    validate("memory", memory_json(memory, trace.facts))
+    assert list(plain_lines(memory_blocks(memory, trace.facts)))
+    assert list(memory_rows(memory))
+    names = [(figure.boot, figure.name) for figure in memory_figures(memory)]
+    assert len(set(names)) == len(names)
+
+
+def test_heaps_and_counts_that_no_target_has_are_bounded(tmp_path: Path) -> None:
+    """Each record speaks of another partition: what is kept stays bounded, and what is not is told."""
+    rec = Recording(block_records=40)
+    for number in range(3000):
+        rec.add(number, "MEM_SWITCH", number, free=1, allocated=number)
+        rec.add(number, "OP_COUNT", number % 3, operation=number, size_class=number, count=1)
+    with open_trace([rec.write(tmp_path / "s")]) as trace:
+        assert isinstance(trace, StoredTrace)
+        (boot,) = analyze_memory(trace).boots
+    assert len(boot.heaps) == MOST_HEAPS
+    assert f"more than {MOST_HEAPS} heaps: the others are left out" in boot.notes

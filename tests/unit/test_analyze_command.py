@@ -134,7 +134,7 @@ def test_loss_makes_ranges_and_is_told_on_top_and_on_stderr(lossy: str) -> None:
     assert nav["margin"]["total_ns"] == {"value": 290_000, "lo": 290_000, "hi": 686_000, "n": 2, "status": "measured"}
 
 
-@pytest.mark.parametrize("question", ["time", "quality"])
+@pytest.mark.parametrize("question", ["time", "memory", "quality"])
 def test_stdout_is_clean_for_parsers_when_incomplete(question: str, lossy: str) -> None:
     assert values(question, lossy)["loss"]["lost"] == 5
 
@@ -159,7 +159,7 @@ def test_a_wrong_option_is_one_line_and_status_2(arguments: list[str], words: st
     assert done.err.count("\n") == 1
 
 
-@pytest.mark.parametrize("question", ["time", "quality"])
+@pytest.mark.parametrize("question", ["time", "memory", "quality"])
 def test_what_is_no_session_is_refused(question: str, tmp_path: Path) -> None:
     (tmp_path / "x").write_bytes(b"nothing of the kind" * 10)
     done = analyze(question, str(tmp_path / "x"))
