@@ -29,6 +29,7 @@ from vxmon.analysis.memory.analyze import MemoryRequest
 from vxmon.analysis.memory.named import named_figures
 from vxmon.analysis.memory.result import BootMemory, HeapMemory, MemoryResult, StackMemory
 from vxmon.trace.span import Span
+from vxmon.wire.types import TaskEntry
 
 
 def leaking(frames: int = 40, each: int = 64, blocks: bool = True) -> MemorySession:
@@ -170,6 +171,16 @@ def test_stacks_by_pattern_and_by_pointer(tmp_path: Path) -> None:
     assert found.deepest_time == 2390
     low = stack(boot, "LOW")
     assert (low.margin.value, both(low.margin), low.high_water.status) == (None, (0, 412), NOT_RECORDED)
+
+
+def test_a_task_that_ended_before_the_recording_has_no_figures(tmp_path: Path) -> None:
+    """LOW is deleted and nothing was recorded of it; its stack was needed all the same."""
+    rec = MemorySession().uses([0] * 3).end()
+    rec.tasks = (TaskEntry(WORK, A, "WORK", stack_size=1024), TaskEntry(LOW, A, "LOW", stack_size=512, deleted=True))
+    boot = analyzed_memory(rec, tmp_path)
+    assert (stack(boot, "LOW").gone, certain(stack(boot, "LOW").size)) == (True, 512)
+    assert stack(boot, "WORK").gone is False
+    assert {name for name in figures(boot) if name.startswith("stack.A.LOW")} == set()
 
 
 def test_operations_are_counted_while_observed_and_over_a_restart(tmp_path: Path) -> None:

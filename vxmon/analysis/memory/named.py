@@ -52,7 +52,8 @@ def _figures(boot: BootMemory) -> Iterator[NamedFigure]:
     for heap, name in _numbered([(h, h.index, heap_name(boot, h.index)) for h in boot.heaps]):
         yield from _heap(boot, heap, f"memory.{name}")
     stacks = [(s, number, f"{stack_owner(boot, s.partition)}.{s.task}") for number, s in enumerate(boot.stacks)]
-    for stack, name in _numbered(stacks):
+    # A task that ended before is nothing that a limit could be about.
+    for stack, name in _numbered([entry for entry in stacks if not entry[0].gone]):
         yield from _stack(boot, stack, f"stack.{name}")
     yield from _operations(boot)
 
