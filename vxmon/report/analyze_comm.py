@@ -7,11 +7,13 @@ from collections.abc import Collection, Iterator
 from dataclasses import replace
 from typing import Any, Final
 
+from vxmon.analysis.comm.fields import ObjectFields
 from vxmon.analysis.comm.named import named_figures, partition_name, worst_text
 from vxmon.analysis.comm.result import BootComm, CommResultSet, Depth, Flow, ObjectComm, Receiving, Sending
 from vxmon.analysis.figures import Figure
 from vxmon.analysis.quality import headline
 from vxmon.report.blocks import Block, Table, Text
+from vxmon.report.comm_fields import field_blocks, fields_json
 from vxmon.report.figures import (
     NOTHING,
     envelope,
@@ -84,11 +86,14 @@ def _partition_names(boot: BootComm, index: int | None) -> set[str]:
 # ---------------------------------------------------------------- JSON
 
 
-def comm_json(result: CommResultSet, facts: Facts) -> Json:
-    """The report as a JSON object."""
+def comm_json(result: CommResultSet, facts: Facts, fields: list[ObjectFields] | None = None) -> Json:
+    """The report as a JSON object; ``fields``: of the messages, where they are asked for."""
     value = envelope(SCHEMA, VERSION, facts)
     value["window"] = {"begin_ns": result.span.begin, "end_ns": result.span.end}
     value["boots"] = [_boot_json(boot) for boot in result.boots]
+    if fields is not None:
+        for boot, document in zip(result.boots, value["boots"], strict=True):
+            document["fields"] = fields_json(boot, fields)
     return value
 
 
@@ -186,13 +191,16 @@ def comm_rows(result: CommResultSet) -> Iterator[tuple[str, ...]]:
 # ---------------------------------------------------------------- text
 
 
-def comm_blocks(result: CommResultSet, facts: Facts) -> Iterator[Block]:
-    """The report as text blocks."""
+def comm_blocks(
+    result: CommResultSet, facts: Facts, fields: list[ObjectFields] | None = None
+) -> Iterator[Block]:  # fmt: skip
+    """The report as text blocks; ``fields``: of the messages, where they are asked for."""
     yield Text((headline(facts),), important=facts.incomplete)
     if result.span != EVERYTHING:
         yield Text((span_line(result.span),))
     for boot in result.boots:
         yield from _boot_blocks(boot)
+        yield from field_blocks(boot, fields) if fields is not None else ()
 
 
 def _boot_blocks(boot: BootComm) -> Iterator[Block]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,6 +26,9 @@ from vxmon.report.walltime import note_text, wall_time
 from vxmon.trace import CAUSES, LOSS_ID, LOSS_NAME, Boot, Chunk, Columns, ticks_to_ns
 from vxmon.trace.linknotes import NOTE_IDS
 
+if TYPE_CHECKING:
+    from vxmon.report.message_fields import MessageFields
+
 __all__ = ["LinePrinter", "alike", "interleave", "loss_text"]
 
 _NOTE_NAMES: Final = {number: kind.upper() for kind, number in NOTE_IDS.items()}
@@ -41,6 +44,7 @@ class LinePrinter:
         head: what stands before the arguments, see vxmon.report.format.
         words: show data words in hexadecimal too.
         classic: the TIME event in its 6.x form.
+        fields: what messages mean, behind their content.
 
     Raises:
         InputError: the format is wrong.
@@ -48,9 +52,11 @@ class LinePrinter:
     """
 
     def __init__(
-        self, head: str = DEFAULT_FORMAT, *, words: bool = False, classic: bool = False
+        self, head: str = DEFAULT_FORMAT, *, words: bool = False, classic: bool = False,
+        fields: MessageFields | None = None,
     ) -> None:  # fmt: skip
         self._parts = parse_format(head)
+        self._fields = fields
         self._words = words
         self._classic = classic
         self._entered: tuple[object, ...] = ()
@@ -62,6 +68,8 @@ class LinePrinter:
         """The lines of a chunk."""
         self._enter(chunk.boot)
         columns = chunk.columns
+        if self._fields is not None:
+            self._fields.feed(chunk)
         groups = [(rows, self._block(chunk, rows)) for rows in alike(columns)]
         return interleave(groups, len(columns))
 
@@ -87,6 +95,8 @@ class LinePrinter:
         else:
             for part in self._template(event, slots):
                 pieces += [part] if isinstance(part, bytes) else part(columns, rows)
+        if self._fields is not None:
+            pieces += self._fields.pieces(event, rows, len(columns))
         if chunk.late is not None:
             pieces.append(lookup_table([b"", _LATE]).take(chunk.late[rows].astype(np.int64)))
         return assemble(len(rows), [*pieces, b"\n"])

@@ -3,12 +3,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from vxmon.errors import InputError
 from vxmon_cli.analyses.common import end, open_stored, session_options, write
+
+if TYPE_CHECKING:
+    from vxmon.analysis.comm.fields import ObjectFields
+    from vxmon.analysis.comm.result import CommResultSet
+    from vxmon.icd.icd import Icd
+    from vxmon.trace import StoredTrace
+    from vxmon.trace.span import Span
 
 __all__ = ["comm"]
 
@@ -19,10 +28,19 @@ __all__ = ["comm"]
 @click.option("--object", "objects", multiple=True, metavar="NAME", help="Only this object.")
 @click.option("--partition", "partitions", multiple=True, metavar="NAME", help="Only objects of this partition.")
 @click.option("--module", metavar="XML", type=click.Path(path_type=Path), help="Channels and refresh periods.")
+@click.option("--fields", is_flag=True, help="What the messages' fields were; csv: those of one object over time.")
+@click.option(
+    "--icd",
+    "sources",
+    multiple=True,
+    metavar="FILE",
+    help="What messages mean: an ICD, APP.elf:'struct NAME', a CAN database; see vxmon icd.",
+)
 @click.pass_context
 def comm(
     context: click.Context, files: tuple[str, ...], span: str | None, objects: tuple[str, ...],
-    partitions: tuple[str, ...], module: Path | None, form: str, *, strict: bool,
+    partitions: tuple[str, ...], module: Path | None, sources: tuple[str, ...], form: str, *, fields: bool,
+    strict: bool,
 ) -> None:  # fmt: skip
     """What went from whom to whom: messages, latency, queues, flows.
 
@@ -30,6 +48,8 @@ def comm(
     queues; age of what sampling ports and blackboards show; flows between partitions; messages without the other end.
     Ports are connected by the module's configuration. Under loss a figure is a range that holds the truth.
     """
+    if fields != bool(sources):
+        raise click.UsageError("--fields and --icd FILE go together", context)
     from vxmon.analysis.comm.analyze import analyze_comm
     from vxmon.analysis.scene import Scope
     from vxmon.config.module import load_module
@@ -40,11 +60,49 @@ def comm(
         span=EVERYTHING if span is None else parse_span(span),
         module=None if module is None else load_module(module),
     )
+    icd = _icd(sources)
     with open_stored(files) as trace:
         result = analyze_comm(trace, scope)
         missing = unknown_names(result, objects, partitions)
         if missing:
             raise InputError(f"the session has no {' and no '.join(missing)}")
         result, facts = select_objects(result, objects, partitions), trace.facts
-        write(form, lambda: comm_blocks(result, facts), lambda: comm_json(result, facts), lambda: comm_rows(result))
+        books = None if icd is None or form == "csv" else _field_books(trace, icd, scope.span)
+        write(
+            form,
+            lambda: comm_blocks(result, facts, books),
+            lambda: comm_json(result, facts, books),
+            lambda: comm_rows(result) if icd is None else _series(trace, icd, result),
+        )
     end(context, trace, strict=strict)
+
+
+def _icd(sources: tuple[str, ...]) -> Icd | None:
+    from vxmon.icd.icd import load_icd
+
+    return load_icd(sources) if sources else None
+
+
+def _field_books(trace: StoredTrace, icd: Icd, span: Span) -> list[ObjectFields]:
+    from vxmon.analysis.comm.fields import analyze_fields
+
+    return analyze_fields(trace, icd, span)
+
+
+def _series(trace: StoredTrace, icd: Icd, result: CommResultSet) -> Iterator[tuple[str, ...]]:
+    """The messages of the one object that is left. Raises InputError when it is not one, or is not described."""
+    from vxmon.analysis.fields import MessageDecoder
+    from vxmon.report.comm_fields import field_rows
+
+    labels = {one.label for boot in result.boots for one in boot.objects}
+    if len(labels) != 1:
+        raise InputError("a table of fields is of one object: name it with --object")
+    chosen = {boot.number: frozenset(one.index for one in boot.objects) for boot in result.boots}
+    described = any(
+        MessageDecoder(icd, boot).layout(index) is not None
+        for boot in trace.facts.boots
+        for index in chosen.get(boot.number, ())
+    )
+    if not described:
+        raise InputError(f"the ICD does not describe the messages of {labels.pop()}")
+    return field_rows(trace, icd, chosen, result.span)

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from vxmon.report.lines import LinePrinter
+    from vxmon.report.message_fields import MessageFields
     from vxmon.trace import Chunk, Trace
     from vxmon.trace.selection import Selected, Selection
 
@@ -41,12 +42,20 @@ _DIALECTS: Final = ("6", "7", "8")
 )
 @click.option("--wall", is_flag=True, help="Begin lines with the host's time: ISO 8601, UTC, nanoseconds.")
 @click.option("--dialect", type=click.Choice(_DIALECTS), default="8", help="Layout of traceprinter 6.x, 7.x or 8.x.")
+@click.option(
+    "--icd",
+    "sources",
+    multiple=True,
+    metavar="FILE",
+    help="What messages mean: an ICD, APP.elf:'struct NAME', a CAN database; see vxmon icd.",
+)
 @selection_options(*EVERY_CRITERION)
 @click.option("--strict", is_flag=True, help="Exit with 1 when something was lost or damaged.")
 @click.pass_context
 def print_events(
     context: click.Context, files: tuple[str, ...], more_files: tuple[str, ...], output: str | None, head: str | None,
-    form: str, dialect: str, selection: Selection, *, one_line: bool, verbose: bool, wall: bool, strict: bool,
+    form: str, dialect: str, sources: tuple[str, ...], selection: Selection, *, one_line: bool, verbose: bool, wall: bool,
+    strict: bool,
 ) -> None:  # fmt: skip
     """Show the events of sessions as lines, in order of time.
 
@@ -63,6 +72,8 @@ def print_events(
     paths = [*files, *more_files]
     if not paths:
         raise click.UsageError("which session? Give a FILE, or - for standard input", context)
+    if sources and form == "csv":
+        raise click.UsageError("fields as CSV: vxmon analyze comm --fields --format csv --object NAME", context)
     from vxmon.report.header import incomplete_text
     from vxmon.trace import open_trace
     from vxmon.trace.faults import fault_instants
@@ -72,7 +83,7 @@ def print_events(
 
     default_sigpipe()
     keep_apart(paths, output)
-    printer = None if form == "csv" else _line_printer(head, dialect, words=verbose, wall=wall)
+    printer = None if form == "csv" else _line_printer(head, dialect, sources, words=verbose, wall=wall)
     with open_trace(paths) as trace, open_output(output) as write:
         chunks, books = selected(trace, selection, fault_instants, who=printer is None)
         if printer is None:
@@ -89,14 +100,26 @@ def print_events(
     context.exit(1 if missing and strict else 0)
 
 
-def _line_printer(head: str | None, dialect: str, *, words: bool, wall: bool) -> LinePrinter:
-    """Raises InputError: the format is wrong."""
+def _line_printer(
+    head: str | None, dialect: str, sources: tuple[str, ...], *, words: bool, wall: bool
+) -> LinePrinter:  # fmt: skip
+    """Raises InputError: the format is wrong, or an ICD cannot be used."""
     from vxmon.report.format import DEFAULT_FORMAT, FORMAT_6
     from vxmon.report.lines import LinePrinter
 
     layout = head or (FORMAT_6 if dialect == "6" else DEFAULT_FORMAT)
     layout = f"%w {layout}" if wall else layout
-    return LinePrinter(layout, words=words, classic=dialect == "6")
+    return LinePrinter(layout, words=words, classic=dialect == "6", fields=_message_fields(sources))
+
+
+def _message_fields(sources: tuple[str, ...]) -> MessageFields | None:
+    """None without an ICD. Raises InputError."""
+    if not sources:
+        return None
+    from vxmon.icd.icd import load_icd
+    from vxmon.report.message_fields import MessageFields
+
+    return MessageFields(load_icd(sources))
 
 
 def _export(chunks: Iterator[Chunk], books: Selected, events: int, write: Write) -> None:
