@@ -11,7 +11,7 @@ Contexts of blocks follow the rules of target_c/include/vxm/hooks.h: the state j
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Final
 
@@ -88,8 +88,11 @@ class Recording:
     tables: bool = True
     records: list[Record] = field(default_factory=list)
     objects: Sequence[ObjectEntry] = ()
+    config: RunConfig = RunConfig()  # noqa: RUF009
 
-    def add(self, time: int, name: str, arg: int = 0, *, stream: int = 0, run: int = 1, **values: int | str) -> None:
+    def add(
+        self, time: int, name: str, arg: int = 0, *, stream: int = 0, run: int = 1, **values: int | str | bytes
+    ) -> None:
         """Record an event; fields that are not given are 0."""
         fields: dict[str, int | str | bytes] = {f.name: values.pop(f.name, 0) for f in EVENTS[name].fields}
         if values:
@@ -109,7 +112,7 @@ class Recording:
         return Recording(
             self.tasks, self.schedules, self.partitions, self.hz, self.big_endian, self.block_records,
             frozenset(e.id for e in TABLE.events) - {EVENTS[n].id for n in names}, self.start_seen, self.end_seen,
-            self.boot, self.tables, kept, self.objects,
+            self.boot, self.tables, kept, self.objects, self.config,
         )  # fmt: skip
 
     def blocks(self) -> list[tuple[int, int, bytes]]:
@@ -147,7 +150,7 @@ class Recording:
         blocks = self.blocks()
         for run in runs if self.start_seen else []:
             began = min(r.time for r in self.records if r.run == run)
-            reply = Reply(run, Result.OK, "", Started(run, began, RunConfig(events=self.events)))
+            reply = Reply(run, Result.OK, "", Started(run, began, replace(self.config, events=self.events)))
             writer.add(_ARRIVAL, _TARGET, _HOST, encode_datagram(self._header(Channel.REPLY, run), encode_reply(reply)))
         for number, (time, _, block) in enumerate(blocks):
             if number not in drop:

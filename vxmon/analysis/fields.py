@@ -22,7 +22,11 @@ __all__ = ["DecodedMessages", "MessageDecoder", "decoded_messages"]
 
 @dataclass(frozen=True, slots=True)
 class DecodedMessages:
-    """Some messages of one object, with their fields; both None where the ICD does not describe the object."""
+    """Some messages of one object, with their fields.
+
+    ``layout`` is None where the ICD does not describe the object; ``decoded`` is also None for messages that were not
+    recorded themselves and whose content is cut, so that their size is not known.
+    """
 
     object: int
     messages: Payloads
@@ -72,7 +76,10 @@ class MessageDecoder:
             return
         # Where the message itself was not recorded, it is as long as its content, if that is not cut.
         cut = (messages.size < 0) & (self._limit > 0) & (messages.length >= self._limit)
-        sizes = np.maximum(np.where(cut, layout.message.minimum_size, messages.size), messages.length)
+        if cut.any():
+            yield DecodedMessages(index, messages.take(cut), layout, None)
+            messages = messages.take(~cut)
+        sizes = np.maximum(messages.size, messages.length)
         for part, payloads in messages.matrices():
             some = messages.take(part)
             yield DecodedMessages(index, some, layout, layout.decode(payloads, some.length, sizes[part]))

@@ -56,7 +56,7 @@ class LinePrinter:
         fields: MessageFields | None = None,
     ) -> None:  # fmt: skip
         self._parts = parse_format(head)
-        self._fields = fields
+        self.fields = fields
         self._words = words
         self._classic = classic
         self._entered: tuple[object, ...] = ()
@@ -68,8 +68,8 @@ class LinePrinter:
         """The lines of a chunk."""
         self._enter(chunk.boot)
         columns = chunk.columns
-        if self._fields is not None:
-            self._fields.feed(chunk)
+        if self.fields is not None:
+            self.fields.feed(chunk)
         groups = [(rows, self._block(chunk, rows)) for rows in alike(columns)]
         return interleave(groups, len(columns))
 
@@ -95,8 +95,8 @@ class LinePrinter:
         else:
             for part in self._template(event, slots):
                 pieces += [part] if isinstance(part, bytes) else part(columns, rows)
-        if self._fields is not None:
-            pieces += self._fields.pieces(event, rows, len(columns))
+        if self.fields is not None:
+            pieces += self.fields.pieces(columns, rows)
         if chunk.late is not None:
             pieces.append(lookup_table([b"", _LATE]).take(chunk.late[rows].astype(np.int64)))
         return assemble(len(rows), [*pieces, b"\n"])

@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -10,14 +12,15 @@ from vxmon.analysis.fields import DecodedMessages, MessageDecoder
 from vxmon.icd.icd import Icd
 from vxmon.report.digits import Piece, assemble, safe_text
 from vxmon.report.icd_values import field_pieces
-from vxmon.trace import Chunk
+from vxmon.trace import Chunk, Columns
 from vxmon.trace.facts import Boot
 from vxmon.trace.payloads import PayloadReader
 from vxmon.wire.events import EventId
 
 __all__ = ["MessageFields"]
 
-_NOT_DESCRIBED = b" message:not_described"
+_NOT_DESCRIBED: Final = b" message:not_described"
+_NO_SIZE: Final = b" size_not_recorded"
 
 Rows = NDArray[np.intp]
 Block = NDArray[np.uint8]
@@ -36,37 +39,46 @@ class MessageFields:
         self._boot: Boot | None = None
         self._reader: PayloadReader
         self._decoder: MessageDecoder
+        self._words: NDArray[np.uint32] | None = None
         self._groups: list[tuple[Rows, Block]] = []
 
     def feed(self, chunk: Chunk) -> None:
-        """Make the text of the next chunk."""
+        """Make the text of the next chunk; once for it and for what is selected from it."""
+        if self._words is chunk.columns.words:
+            return
+        self._words = chunk.columns.words
         if self._boot is not chunk.boot:
             self._boot = chunk.boot
             self._reader, self._decoder = PayloadReader(chunk.boot), MessageDecoder(self._icd, chunk.boot)
         messages = self._reader.feed(chunk)
         # What ended in an earlier chunk has no line here.
         messages = messages.take(messages.row >= 0)
-        self._groups = [(some.messages.row, _block(some)) for some in self._decoder.decode(messages)]
+        # Where a record's data is tells it from all others, whichever of them are selected.
+        at = chunk.columns.at
+        self._groups = [(at[some.messages.row], _block(some)) for some in self._decoder.decode(messages)]
 
-    def pieces(self, event: int, rows: Rows, count: int) -> list[Piece]:
-        """The text of records of an event in the chunk that has ``count`` records."""
-        if event != EventId.CONTENT or not self._groups:
+    def pieces(self, columns: Columns, rows: Rows) -> list[Piece]:
+        """The text of records of one event."""
+        if not self._groups or int(columns.id[rows[0]]) != EventId.CONTENT:
             return []
-        place = np.full(count, -1)
-        place[rows] = np.arange(len(rows))
+        at = columns.at[rows]
+        order = np.argsort(at, kind="stable")
         found: list[Piece] = []
         for own, block in self._groups:
-            here = place[own] >= 0
+            place = np.minimum(np.searchsorted(at[order], own), len(at) - 1)
+            row = order[place]
+            here = at[row] == own
             if here.any():
                 piece = np.zeros((len(rows), block.shape[1]), np.uint8)
-                piece[place[own[here]]] = block[here]
+                piece[row[here]] = block[here]
                 found.append(piece)
         return found
 
 
 def _block(some: DecodedMessages) -> Block:
     count = len(some.messages)
-    if some.layout is None or some.decoded is None:
+    if some.layout is None:
         return assemble(count, [_NOT_DESCRIBED])
     name = safe_text(some.layout.name).replace(b" ", b"_")
-    return assemble(count, [b" message:", name, *field_pieces(some.decoded)])
+    fields = [_NO_SIZE] if some.decoded is None else field_pieces(some.decoded)
+    return assemble(count, [b" message:", name, *fields])

@@ -227,7 +227,8 @@ class Selected:
     """Picks the selected records of chunks, and counts them.
 
     ``events`` were selected. ``unknown`` were not, because it is not known who ran when they were recorded.
-    ``ran`` says who ran when the records of the last chunk were made; None when that is not asked for.
+    ``ran`` says who ran when the records of the last chunk were made; None when that is not asked for. ``watch`` is
+    given every chunk before.
     """
 
     selection: Selection
@@ -237,11 +238,14 @@ class Selected:
     events: int = 0
     unknown: int = 0
     ran: Running | None = None
+    watch: Callable[[Chunk], None] | None = None
     _wanted: _Wanted | None = None
     _limits: tuple[int | None, int | None] = (None, None)
 
     def take(self, chunk: Chunk) -> Chunk:
         """The chunk with the selected records only; ``ran`` is of these then."""
+        if self.watch is not None:
+            self.watch(chunk)
         mask = self.mask(chunk)
         if mask.all():
             return chunk

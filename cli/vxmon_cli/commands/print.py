@@ -86,6 +86,8 @@ def print_events(
     printer = None if form == "csv" else _line_printer(head, dialect, sources, words=verbose, wall=wall)
     with open_trace(paths) as trace, open_output(output) as write:
         chunks, books = selected(trace, selection, fault_instants, who=printer is None)
+        if printer is not None and printer.fields is not None:
+            books.watch = printer.fields.feed
         if printer is None:
             _export(chunks, books, _known(trace), write)
         else:

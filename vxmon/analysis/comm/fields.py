@@ -82,6 +82,7 @@ def _peak(
     known: Peak | None, values: NDArray[Any], at: np.intp, numbers: Ints, times: Ints, sign: int
 ) -> Peak:  # fmt: skip
     value = values[at].item()
+    value = int(value) if isinstance(value, bool) else value
     if known is not None and sign * known.value >= sign * value:
         return known
     return Peak(value, int(numbers[at]), int(times[at]))
