@@ -69,7 +69,7 @@ class LinePrinter:
         self._enter(chunk.boot)
         columns = chunk.columns
         if self.fields is not None:
-            self.fields.feed(chunk)
+            self.fields.enter(chunk)
         groups = [(rows, self._block(chunk, rows)) for rows in alike(columns)]
         return interleave(groups, len(columns))
 

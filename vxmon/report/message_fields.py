@@ -39,14 +39,22 @@ class MessageFields:
         self._boot: Boot | None = None
         self._reader: PayloadReader
         self._decoder: MessageDecoder
-        self._words: NDArray[np.uint32] | None = None
+        self._fed = False
         self._groups: list[tuple[Rows, Block]] = []
 
+    def before(self, chunk: Chunk) -> None:
+        """Make the text of the next chunk before records are selected from it."""
+        self.feed(chunk)
+        self._fed = True
+
+    def enter(self, chunk: Chunk) -> None:
+        """Make the text of a chunk that is to be shown, where that was not done before."""
+        if not self._fed:
+            self.feed(chunk)
+        self._fed = False
+
     def feed(self, chunk: Chunk) -> None:
-        """Make the text of the next chunk; once for it and for what is selected from it."""
-        if self._words is chunk.columns.words:
-            return
-        self._words = chunk.columns.words
+        """Make the text of the next chunk."""
         if self._boot is not chunk.boot:
             self._boot = chunk.boot
             self._reader, self._decoder = PayloadReader(chunk.boot), MessageDecoder(self._icd, chunk.boot)

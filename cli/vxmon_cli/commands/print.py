@@ -87,7 +87,7 @@ def print_events(
     with open_trace(paths) as trace, open_output(output) as write:
         chunks, books = selected(trace, selection, fault_instants, who=printer is None)
         if printer is not None and printer.fields is not None:
-            books.watch = printer.fields.feed
+            books.watch = printer.fields.before
         if printer is None:
             _export(chunks, books, _known(trace), write)
         else:
