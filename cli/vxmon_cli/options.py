@@ -23,6 +23,8 @@ class CaptureOptions:
     events: int
     size: int
     ring: bool
+    rotate_size: int
+    rotate_time: float
     exclude: tuple[str, ...]
     only: tuple[str, ...]
     one_way: bool

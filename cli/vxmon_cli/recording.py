@@ -16,7 +16,7 @@ from vxmon.link.capture import Capture, Limits, Plan
 from vxmon.link.client import REFUSED_S, Client
 from vxmon.link.qemu import LIVE, Boot, DemoTarget, find_image, forward_options, free_port
 from vxmon.link.repeatable import record_repeatable
-from vxmon.session import FileSink, OutputClosedError, Recorder, RingRecorder, SessionWriter
+from vxmon.session import FileSink, OutputClosedError, Recorder, RingRecorder, RotatingRecorder, SessionWriter
 from vxmon_cli.progress import Progress, summary_lines
 from vxmon_cli.stopping import STOP
 
@@ -46,8 +46,10 @@ class _Session:
         self._target = target
         # A pipe or FIFO is opened now: its reader may be waiting for us, or we for it.
         self._sink = FileSink.open(options.output) if _is_stream(options.output) else None
-        if self._sink is not None and (options.ring or self._sink.is_terminal):
+        several = options.rotate_size or options.rotate_time
+        if self._sink is not None and (options.ring or several or self._sink.is_terminal):
             what = "a ring needs a file" if options.ring else "a session is binary; it does not go to a terminal"
+            what = "several files need a name of a file" if several else what
             raise InputError(f"{self.name}: {what}")
 
     def open(self) -> Recorder:
@@ -56,6 +58,11 @@ class _Session:
         if options.ring:
             size = options.size or _RING_SIZE
             self.recorder = RingRecorder(options.output, size, self._metadata(), _APPLICATION, sync=options.sync)
+        elif options.rotate_size or options.rotate_time:
+            self.recorder = RotatingRecorder(
+                options.output, options.rotate_size, options.rotate_time, self._metadata(), _APPLICATION,
+                sync=options.sync,
+            )  # fmt: skip
         else:
             sink = self._sink or FileSink.open(options.output)
             self.recorder = SessionWriter(sink, self._metadata(), _APPLICATION, sync=options.sync)
@@ -194,7 +201,8 @@ def _tell_target(progress: Progress, info: TargetInfo, client: Client) -> None:
 
 
 def _tell_summary(progress: Progress, summary: Summary, session: _Session) -> None:
-    for line in summary_lines(summary, session.name, session.size):
+    name = session.recorder.name if isinstance(session.recorder, RotatingRecorder) else session.name
+    for line in summary_lines(summary, name, session.size):
         progress.tell(line)
     if summary.failure or summary.incomplete:
         progress.tell(f"INCOMPLETE: {summary.failure or summary.incomplete}")

@@ -7,6 +7,7 @@ from vxmon.session.framing import Statistics
 from vxmon.session.packets import Endpoint
 from vxmon.session.reader import Batch, SessionReader, open_session
 from vxmon.session.ring import RingRecorder
+from vxmon.session.rotate import RotatingRecorder
 from vxmon.session.sink import FileSink, OutputClosedError
 from vxmon.session.writer import Recorder, SessionWriter
 
@@ -17,6 +18,7 @@ __all__ = [
     "OutputClosedError",
     "Recorder",
     "RingRecorder",
+    "RotatingRecorder",
     "SessionReader",
     "SessionWriter",
     "Statistics",

@@ -201,8 +201,12 @@ class PcapngFraming:
         if major != 1:
             raise InputError(f"pcapng format {major}.{minor} is newer than what this vxmon reads (1.x)")
         for code, value in self._options(block, 24):
-            if code == _COMMENT and len(self.comments) < _MAX_COMMENTS:
-                self.comments.append(value.decode("utf-8", "replace"))
+            if code == _COMMENT:
+                self._keep_comment(value)
+
+    def _keep_comment(self, value: bytes) -> None:
+        if len(self.comments) < _MAX_COMMENTS:
+            self.comments.append(value.decode("utf-8", "replace"))
 
     def _read_interface(self, block: bytes) -> Interface:
         (link_type,) = struct.unpack_from(f"{self._order}H", block, 8)
@@ -217,6 +221,8 @@ class PcapngFraming:
     def _read_statistics(self, block: bytes) -> None:
         statistics = self.statistics
         for code, value in self._options(block, 20):
+            if code == _COMMENT:
+                self._keep_comment(value)
             if len(value) != 8 or code not in (_RECEIVED, _DROPPED):
                 continue
             (number,) = struct.unpack(f"{self._order}Q", value)

@@ -109,7 +109,8 @@ class SessionReader:
 
     @property
     def metadata(self) -> dict[str, Any]:
-        """The session's own metadata; empty for captures of other tools."""
+        """The session's own metadata; empty for captures of other tools. What is said at its end is added."""
+        found: dict[str, Any] = {}
         for comment in self._framing.comments:
             if comment.startswith(COMMENT_PREFIX):
                 try:
@@ -117,8 +118,8 @@ class SessionReader:
                 except (ValueError, RecursionError):
                     continue
                 if isinstance(value, dict):
-                    return value
-        return {}
+                    found = value | found
+        return found
 
     @property
     def is_own(self) -> bool:

@@ -84,6 +84,12 @@ def section_head(metadata: Mapping[str, Any], application: str = "") -> bytes:
     return _block(SECTION, section) + _block(INTERFACE, interface)
 
 
+def _closing_block(metadata: Mapping[str, Any], now: int) -> bytes:
+    """Interface statistics without figures, with metadata that is known only at a file's end."""
+    comment = _option(_COMMENT, _text(COMMENT_PREFIX + json.dumps(metadata, ensure_ascii=True)))
+    return _block(STATISTICS, struct.pack("<III", 0, now >> 32, now & 0xFFFFFFFF) + comment + _option(0, b""))
+
+
 def statistics_block(received: int, dropped: int, now: int) -> bytes:
     """Interface statistics as of ``now``, in ns since the epoch."""
     counters = _option(_RECEIVED, struct.pack("<Q", received)) + _option(_DROPPED, struct.pack("<Q", dropped))
@@ -158,6 +164,14 @@ class SessionWriter:
         self._take_pending()
         if self._sync:
             self._sink.sync()
+
+    def conclude(self, metadata: Mapping[str, Any], now: int) -> None:
+        """Write metadata that is known only now and close: the session goes on in another file."""
+        self._take_pending()
+        self._sink.write(_closing_block(metadata, now))
+        if self._sync:
+            self._sink.sync()
+        self._sink.close()
 
     def finish(self, received: int, dropped: int) -> None:
         """Write the statistics and close; see :class:`Recorder`."""

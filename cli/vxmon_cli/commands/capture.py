@@ -14,6 +14,7 @@ __all__ = ["capture"]
 
 _PORT = 6530
 _MAX_SCENARIO = 31
+_LEAST_PART = 64 << 10
 
 
 @click.command("capture")
@@ -25,6 +26,10 @@ _MAX_SCENARIO = 31
 @click.option("-n", "--events", type=click.IntRange(1), help="Stop when this many events have arrived.")
 @click.option("-S", "--size", type=Size(), help="Stop at this size of the session (k, M, G).")
 @click.option("-r", "--ring", is_flag=True, help="Keep the newest SIZE (default 64M) until you stop it.")
+@click.option("--rotate-size", type=Size(), help="Begin a new file, NAME-0001, -0002 ..., at each SIZE (k, M, G).")
+@click.option(
+    "--rotate-time", type=click.FloatRange(1, 1e9), metavar="SECONDS", help="Begin a new file after this time."
+)
 @click.option("-F", "--exclude", multiple=True, metavar="CLASS", help="Leave out a class of events; may be repeated.")
 @click.option("-E", "--event", "only", multiple=True, metavar="EVENT", help="Record only this event; may be repeated.")
 @click.option("--plan", metavar="FILE", help="What to record and how, as vxmon plan init writes it.")
@@ -87,6 +92,7 @@ def _check(options: CaptureOptions, context: click.Context) -> None:
         or options.policy == "linear" or options.high_water or options.flush_ms or options.datagram
         or options.no_upload
     )  # fmt: skip
+    rotated = options.rotate_size or options.rotate_time
     demo_only = options.deterministic or options.image or options.parameters
     for wrong, why in (
         (options.qemu and options.address, "give HOST or --qemu, not both"),
@@ -101,6 +107,10 @@ def _check(options: CaptureOptions, context: click.Context) -> None:
             f"a scenario's name is at most {_MAX_SCENARIO} printable characters",
         ),
         (options.ring and options.output == "-", "a ring needs a file: -o FILE"),
+        (rotated and options.output == "-", "several files need a name: -o FILE"),
+        (rotated and options.ring, "a ring keeps one file of a size; leave out --rotate-size and --rotate-time"),
+        (0 < options.rotate_size < _LEAST_PART, "--rotate-size is at least 64k"),
+        (rotated and options.deterministic, "--deterministic writes one file"),
         (options.plan and planned, "--plan says what to record and how; leave out -E, -F and the options of buffers"),
         (options.deterministic and not options.seconds, "--deterministic needs -d SECONDS"),
         (
