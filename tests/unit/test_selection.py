@@ -257,7 +257,15 @@ def test_a_fault_that_is_written_wrong_is_refused(text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "ns", "again"), [("1.5s", 1_500_000_000, "1500ms"), ("2", 2 * 10**9, "2s"), ("30us", 30_000, "30us")]
+    ("text", "ns", "again"),
+    [
+        ("1.5s", 1_500_000_000, "1.5s"),
+        ("2", 2 * 10**9, "2s"),
+        ("30us", 30_000, "30us"),
+        ("1000.01us", 1_000_010, "1.00001ms"),
+        ("0", 0, "0s"),
+        ("7ns", 7, "7ns"),
+    ],
 )
 def test_times_are_read_and_written(text: str, ns: int, again: str) -> None:
     assert parse_time(text) == ns

@@ -61,6 +61,7 @@ class StreamQuality:
     stream: int
     recorded: int
     before_attach: int
+    cut_away: int
     delivered: int
     lost: int
     causes: dict[str, int]
@@ -111,7 +112,7 @@ class Quality:
 
 def headline(facts: Facts) -> str:
     """One line for the top of every report that says whether the evidence is complete."""
-    recorded = sum(s.recorded - s.before_attach for s in facts.streams)
+    recorded = sum(s.expected for s in facts.streams)
     if not facts.incomplete:
         extra = _edge_words(facts)
         return f"complete: {facts.delivered} of {counted(recorded, 'record')}, nothing lost{extra}"
@@ -140,7 +141,10 @@ def _causes(facts: Facts) -> str:
 
 def _edge_words(facts: Facts) -> str:
     before = sum(s.before_attach for s in facts.streams)
-    return f"; {counted(before, 'record')} before attach" if before else ""
+    words = f"; {counted(before, 'record')} before attach" if before else ""
+    if facts.cut is not None:
+        words += f"; {counted(facts.cut_away, 'record is', 'records are')} not in this file ({facts.cut.text})"
+    return words
 
 
 def analyze_quality(trace: StoredTrace) -> Quality:
@@ -166,7 +170,7 @@ def analyze_quality(trace: StoredTrace) -> Quality:
 
 def named_figures(result: Quality, facts: Facts) -> Iterator[NamedFigure]:
     """Counts of what weakens the evidence, of the whole session; ``quality.lost`` of all its records."""
-    recorded = sum(s.recorded - s.before_attach for s in facts.streams)
+    recorded = sum(s.expected for s in facts.streams)
     open_end = bool(facts.open_runs)
     # What came after the last word of a target that never said its end is not known.
     lost = Figure(facts.lost, facts.lost, None if open_end else facts.lost, recorded)
@@ -213,6 +217,7 @@ def _stream(key: tuple[int, int, int], stream: Stream, late: int, back: int) -> 
         *key,
         recorded=stream.recorded,
         before_attach=stream.before_attach,
+        cut_away=stream.cut_away,
         delivered=stream.delivered,
         lost=stream.lost_records,
         causes=dict(stream.lost),
@@ -337,6 +342,9 @@ def _findings(facts: Facts, quality: Quality, samples: _Samples) -> Iterator[Fin
         if stream.late_blocks:
             text = f"{where}: {counted(stream.late_blocks, 'block')} came late (resent or reordered)"
             yield Finding("note", "late_blocks", text, stream.late_blocks)
+    if facts.cut is not None:
+        text = f"{counted(facts.cut_away, 'record is', 'records are')} not in this file: {facts.cut.text}"
+        yield Finding("note", "cut", text, facts.cut_away)
     for boot in facts.boots:
         yield from _schema(boot)
     for edge in quality.edges:

@@ -30,8 +30,8 @@ def quality_json(result: Quality, facts: Facts) -> Json:
     value["streams"] = [
         {
             "boot": s.boot, "run": s.run, "cpu": s.stream, "recorded": s.recorded, "before_attach": s.before_attach,
-            "delivered": s.delivered, "lost": s.lost, "causes": s.causes, "late_blocks": s.late_blocks,
-            "steps_back": s.steps_back,
+            "not_in_this_file": s.cut_away, "delivered": s.delivered, "lost": s.lost, "causes": s.causes,
+            "late_blocks": s.late_blocks, "steps_back": s.steps_back,
         }
         for s in result.streams
     ]  # fmt: skip

@@ -67,6 +67,7 @@ def loss_json(facts: Facts) -> Json:
         "delivered": facts.delivered,
         "lost": facts.lost,
         "before_attach": sum(s.before_attach for s in streams),
+        "not_in_this_file": facts.cut_away,
         "causes": {cause: sum(s.lost[cause] for s in streams) for cause in CAUSES},
         "places": len(facts.losses),
     }

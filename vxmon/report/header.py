@@ -24,6 +24,7 @@ def header_text(facts: Facts, *, verbose: bool = False) -> str:
     lines = [f"VXMON TRACEPRINTER version {__version__}", " -- HEADER FILE INFORMATION -- "]
     for file in facts.files:
         lines += _lines(_file(file))
+    lines += _lines(_cut(facts)) if facts.cut is not None else []
     for boot in facts.boots:
         lines += _lines(_boot(boot))
         for run in boot.runs.values() if facts.complete else ():
@@ -48,6 +49,13 @@ def _file(file: FileFacts) -> Iterator[tuple[str, object]]:
         yield "TRACELOGGER_ARGS", " ".join(map(str, command))
     if file.cut_bytes:
         yield "CUT_BYTES", file.cut_bytes
+
+
+def _cut(facts: Facts) -> Iterator[tuple[str, object]]:
+    if facts.cut is not None:
+        yield "CUT", facts.cut.text
+    if facts.complete:
+        yield "NOT_IN_THIS_FILE", facts.cut_away
 
 
 def _boot(boot: Boot) -> Iterator[tuple[str, object]]:
@@ -94,7 +102,7 @@ def incomplete_text(facts: Facts) -> str:
         return ""
     parts = []
     if facts.lost:
-        total = sum(s.recorded - s.before_attach for s in facts.streams)
+        total = sum(s.expected for s in facts.streams)
         causes = {cause: sum(s.lost[cause] for s in facts.streams) for cause in CAUSES}
         named = ", ".join(f"{cause} {count}" for cause, count in causes.items() if count)
         parts.append(

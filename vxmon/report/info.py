@@ -47,6 +47,8 @@ def info_document(facts: Facts, counts: Counts) -> Json:
         "recorded": sum(stream.recorded for stream in facts.streams),
         "delivered": facts.delivered,
         "before_attach": sum(stream.before_attach for stream in facts.streams),
+        "not_in_this_file": facts.cut_away,
+        "cut": None if facts.cut is None else {"what": facts.cut.what, "of": list(facts.cut.of)},
         "lost": facts.lost,
         "incomplete": facts.incomplete,
         "loss_interval_count": len(facts.losses),
@@ -194,6 +196,7 @@ def _stream(boot: Boot, run: Run, stream: Stream) -> Json:
         "stream": stream.stream,
         "recorded": stream.recorded,
         "before_attach": stream.before_attach,
+        "not_in_this_file": stream.cut_away,
         "delivered": stream.delivered,
         "lost": dict(stream.lost),
         "blocks": stream.blocks,
@@ -250,7 +253,7 @@ def info_blocks(document: Json) -> list[Block]:
     blocks.append(Table("Files", ("file", ">bytes", "format", ">packets", ">cut", "command"), _file_rows(document)))
     for boot in document["boots"]:
         blocks += _boot_blocks(boot)
-    blocks.append(Table("Streams", _STREAM_COLUMNS, [_stream_row(stream) for stream in document["streams"]]))
+    blocks.append(_streams(document))
     blocks.append(Table("Events", ("event", ">records"), [(n, str(c)) for n, c in document["events"].items()]))
     blocks.append(Table("Classes", ("class", ">records"), [(n, str(c)) for n, c in document["classes"].items()]))
     blocks += link_blocks(document["link_events"])
@@ -260,6 +263,7 @@ def info_blocks(document: Json) -> list[Block]:
     return blocks
 
 
+_AWAY_AT: Final = 5
 _STREAM_COLUMNS: Final = (
     "boot", ">run", ">stream", ">recorded", ">before attach", ">delivered", ">lost", "causes", ">blocks",
 )  # fmt: skip
@@ -268,7 +272,12 @@ _STREAM_COLUMNS: Final = (
 def _summary(document: Json) -> tuple[str, ...]:
     word = "INCOMPLETE" if document["incomplete"] else "complete"
     events = counted(document["delivered"], "event")
-    return (f"{events} in {_seconds(document['duration_ns'])}, {document['lost']} lost: {word}",)
+    lines = [f"{events} in {_seconds(document['duration_ns'])}, {document['lost']} lost: {word}"]
+    cut = document["cut"]
+    if cut is not None:
+        away = counted(document["not_in_this_file"], "record is", "records are")
+        lines.append(f"cut {cut['what']} of {', '.join(cut['of']) or 'a session'}: {away} not in this file, not lost")
+    return tuple(lines)
 
 
 def _seconds(ns: int | None) -> str:
@@ -330,6 +339,19 @@ def _plan(schedule: Json) -> Table:
 
 def _microseconds(ns: int | None) -> str:
     return "not known" if ns is None else f"{ns // 1000}.{ns % 1000:03}"
+
+
+def _streams(document: Json) -> Table:
+    """The streams; of a cut session with what is not in this file."""
+    rows = [_stream_row(stream) for stream in document["streams"]]
+    if document["cut"] is None:
+        return Table("Streams", _STREAM_COLUMNS, rows)
+    away = [str(stream["not_in_this_file"]) for stream in document["streams"]]
+    columns = (*_STREAM_COLUMNS[:_AWAY_AT], ">not in this file", *_STREAM_COLUMNS[_AWAY_AT:])
+    return Table(
+        "Streams", columns,
+        [(*row[:_AWAY_AT], number, *row[_AWAY_AT:]) for row, number in zip(rows, away, strict=True)],
+    )  # fmt: skip
 
 
 def _stream_row(stream: Json) -> tuple[str, ...]:

@@ -55,8 +55,15 @@ def _address_sum(source: Endpoint, destination: Endpoint) -> int:
     return sum((word >> 16) + (word & _ONES) for word in words)
 
 
-def encode_packet(time: int, source: Endpoint, destination: Endpoint, payload: bytes) -> bytes:
-    """Packet block of one datagram; ``time`` in ns since the epoch."""
+def encode_packet(time: int, source: Endpoint, destination: Endpoint, payload: bytes, sent: int = 0) -> bytes:
+    """Packet block of one datagram; ``time`` in ns since the epoch.
+
+    ``sent`` is the datagram's length on the link when more than ``payload`` was captured of it; what is missing
+    counts as 0 in the checksum.
+    """
+    missing = max(sent - len(payload), 0)
+    if missing:
+        return _cut_short(encode_packet(time, source, destination, payload + bytes(missing)), len(payload))
     total = _HEADERS + len(payload)
     udp = total - _IP.size
     ip_sum = _ip_sum(total, source, destination) % _ONES
@@ -77,6 +84,16 @@ def encode_packet(time: int, source: Endpoint, destination: Endpoint, payload: b
             size.to_bytes(4, "little"),
         )
     )  # fmt: skip
+
+
+def _cut_short(packet: bytes, payload: int) -> bytes:
+    """A packet block of which only the first bytes of the datagram were captured."""
+    kind, _, interface, high, low, _, original = _BLOCK.unpack_from(packet)
+    captured = _HEADERS + payload
+    size = _BLOCK.size + captured + -captured % 4 + 4
+    head = _BLOCK.pack(kind, size, interface, high, low, captured, original)
+    body = packet[_BLOCK.size : _BLOCK.size + captured]
+    return b"".join((head, body, bytes(-captured % 4), size.to_bytes(4, "little")))
 
 
 def encode_packets(

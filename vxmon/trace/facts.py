@@ -13,6 +13,7 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
+from vxmon.trace.cuts import Cut
 from vxmon.trace.linkevents import LinkEvent, LinkRecord
 from vxmon.trace.names import NO_TABLE, Names
 from vxmon.trace.wallclock import ClockBounds, WallClock
@@ -39,11 +40,15 @@ LOSS: Final = np.dtype(
 
 @dataclass(slots=True)
 class Stream:
-    """One stream of a run. ``recorded`` = ``before_attach`` + ``delivered`` + the sum of ``lost``."""
+    """One stream of a run. ``recorded`` = ``before_attach`` + ``cut_away`` + ``delivered`` + the sum of ``lost``.
+
+    ``cut_away`` records are not in this file because it was cut from a larger one.
+    """
 
     stream: int
     recorded: int = 0
     before_attach: int = 0
+    cut_away: int = 0
     delivered: int = 0
     lost: dict[str, int] = field(default_factory=lambda: dict.fromkeys(CAUSES, 0))
     blocks: int = 0
@@ -56,6 +61,11 @@ class Stream:
     def lost_records(self) -> int:
         """All causes together."""
         return sum(self.lost.values())
+
+    @property
+    def expected(self) -> int:
+        """Records that this file should have."""
+        return self.recorded - self.before_attach - self.cut_away
 
 
 @dataclass(slots=True)
@@ -184,6 +194,7 @@ class Facts:
 
     ``complete`` is false while a live trace is being read: figures are those so far. ``more_losses`` are intervals that
     are not in ``losses``, ``late`` records that were handed out behind later ones; only a live trace has those.
+    ``cut`` says how the session was cut from a larger one, None when it was not.
     """
 
     files: list[FileFacts] = field(default_factory=list)
@@ -191,6 +202,7 @@ class Facts:
     counters: Counters = field(default_factory=Counters)
     losses: NDArray[np.void] = field(default_factory=lambda: np.zeros(0, LOSS))
     complete: bool = True
+    cut: Cut | None = None
     more_losses: int = 0
     late: int = 0
     problems: list[str] = field(default_factory=list)
@@ -209,6 +221,11 @@ class Facts:
     def lost(self) -> int:
         """Records that are lost, by any cause."""
         return sum(stream.lost_records for stream in self.streams)
+
+    @property
+    def cut_away(self) -> int:
+        """Records of a larger session that are not in this file."""
+        return sum(stream.cut_away for stream in self.streams)
 
     @property
     def cut_bytes(self) -> int:

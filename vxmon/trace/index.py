@@ -10,6 +10,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
+from vxmon.trace.cuts import Kept
 from vxmon.trace.facts import LOSS, Boot, Facts, Run, Stream
 from vxmon.trace.losses import SUSPECT, Damage, account
 from vxmon.trace.names import NO_TABLE
@@ -187,7 +188,11 @@ def _account_all(
         some, problems = _without_overlaps(groups.get((boot.number, run.number, stream), rows[:0]), facts)
         bad = damaged.get((boot.number, run.number, stream), suspects[:0])
         bad = bad[~np.isin(bad["sequence"], some["sequence"])]
-        result = account(stream, some, bad, run, damage)
+        kept = None
+        if facts.cut is not None:
+            kept = facts.cut.kept(boot.id, run.number, stream)
+            some, bad = _of_cut(some, kept, facts), _of_cut(bad, kept)
+        result = account(stream, some, bad, run, damage, kept)
         facts.counters.unplaced += result.unplaced
         facts.problems += [f"boot {boot.id:#010x}: {p}" for p in problems + result.problems]
         run.streams[stream] = result.stream
@@ -196,6 +201,18 @@ def _account_all(
         losses.append(result.losses)
         _widen(boot, result.stream)
     return (np.concatenate(index) if index else rows[:0]), losses
+
+
+def _of_cut(rows: NDArray[np.void], kept: Kept, facts: Facts | None = None) -> NDArray[np.void]:
+    """Blocks that lie in what the session says that it kept."""
+    inside = (rows["first_index"] >= kept.begin) & (rows["first_index"] + rows["count"] <= kept.end)
+    if facts is not None and not inside.all():
+        facts.problems.append(
+            f"{counted(int((~inside).sum()), 'block')} outside of what the session says that was kept of a larger one; "
+            "not used"
+        )
+    chosen: NDArray[np.void] = rows[inside]
+    return chosen
 
 
 Groups = dict[tuple[int, int, int], NDArray[np.void]]
@@ -207,6 +224,10 @@ def _all_streams(facts: Facts, groups: Groups, damaged: Groups) -> Iterator[tupl
     for boot in facts.boots:
         for run in boot.runs.values():
             found |= {(boot.number, run.number, stream) for stream in run.states}
+    if facts.cut is not None:
+        number_of = {boot.id: boot.number for boot in facts.boots}
+        places = ((number_of.get(boot), run, stream) for boot, run, stream in facts.cut.streams)
+        found |= {(b, r, s) for b, r, s in places if b is not None and r in facts.boots[b].runs}
     found |= {key for key, some in damaged.items() if key[1] in facts.boots[key[0]].runs and some["exact"].any()}
     for number, run_number, stream in sorted(found):
         boot = facts.boots[number]

@@ -10,7 +10,7 @@ at once, marked late and counted, and is no longer lost.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Final
 
 import numpy as np
@@ -18,13 +18,14 @@ from numpy.typing import NDArray
 
 from vxmon.session.reader import Batch, SessionReader
 from vxmon.trace.columns import Chunk, Columns
+from vxmon.trace.cuts import Kept
 from vxmon.trace.decode import decode_blocks, in_order
 from vxmon.trace.facts import CAUSES, LOSS, Boot, Facts, FileFacts, Run, Stream
 from vxmon.trace.index import choose_table, note_counters, note_ends, note_starts
 from vxmon.trace.losses import SUSPECT, Damage, account
 from vxmon.trace.names import LOSS_ID
 from vxmon.trace.scan import Scanner
-from vxmon.trace.trace import Trace, check_format, note_file
+from vxmon.trace.trace import Trace, check_format, note_cut, note_file
 from vxmon.wire.bulk import BLOCK_ROW
 from vxmon.words import counted
 
@@ -189,6 +190,7 @@ class LiveTrace(Trace):
         for batch in reader.datagrams():
             if not self.facts.files:
                 self.facts.files.append(FileFacts(reader.name, None, reader.format, reader.metadata))
+                note_cut(self.facts)
             yield from self._take(batch)
         for boot in self.facts.boots:
             state = self._states.setdefault(boot.id, _BootState(boot))
@@ -248,7 +250,9 @@ class LiveTrace(Trace):
             note_starts(self._scanner)
             source = state.sources[stream] = _Source(run, Stream(stream))
             run.streams[stream] = source.figures
-            source.next = 0 if run.seen_from_start else None
+            kept = self._kept(state, stream)
+            whole = kept is None or kept.begin == 0
+            source.next = 0 if run.seen_from_start and whole else None
         return state.sources[stream]
 
     def _late(self, state: _BootState, source: _Source, block: _Waiting) -> Iterator[Chunk]:
@@ -300,7 +304,8 @@ class LiveTrace(Trace):
     def _account_gap(self, state: _BootState, source: _Source, block: _Waiting) -> None:
         figures, last = source.figures, source.last
         if last is None:
-            loss = account(figures.stream, block.row, self._suspects[:0], source.run, self._damage())
+            kept = self._kept(state, figures.stream)
+            loss = account(figures.stream, block.row, self._suspects[:0], source.run, self._damage(), kept)
             figures.before_attach = loss.stream.before_attach
             losses = loss.losses[loss.gap == 0]
         else:
@@ -313,6 +318,11 @@ class LiveTrace(Trace):
         if len(losses):
             self._keep_losses(state, losses)
             block.row["room"] = len(state.losses)
+
+    def _kept(self, state: _BootState, stream: int) -> Kept | None:
+        """What the session kept of a stream of the run; None when it was not cut from a larger one."""
+        cut = self.facts.cut
+        return None if cut is None else cut.kept(state.boot.id, state.run, stream)
 
     def _damage(self) -> Damage:
         return Damage.of([self._readers[0].damage])
@@ -368,6 +378,7 @@ class LiveTrace(Trace):
     def _horizon(self, state: _BootState) -> int | None:
         """Time before which everything is there; None when there is but one stream."""
         streams = set(state.sources) | set(state.boot.run(state.run).states)
+        streams -= {stream for stream in streams if (kept := self._kept(state, stream)) is not None and kept.empty}
         expected = state.boot.info.streams if state.boot.info is not None else 1
         if max(len(streams), expected) < 2:
             return None
@@ -415,12 +426,17 @@ class LiveTrace(Trace):
         tail = Run(run.number, run.started, run.ended, states=run.states, finals=run.finals, last_heard=run.last_heard)
         if source.last is None:
             tail.seen_from_start, tail.first_states = run.seen_from_start, run.first_states
-        result = account(figures.stream, rows, self._suspects[:0], tail, self._damage())
+        kept = self._kept(state, figures.stream)
+        if kept is not None and source.last is not None:
+            kept = replace(kept, begin=source.last.begin)
+        result = account(figures.stream, rows, self._suspects[:0], tail, self._damage(), kept)
         figures.recorded = result.stream.recorded
         if source.last is None:
             figures.before_attach = result.stream.before_attach
         for name in CAUSES:
             figures.lost[name] += int(result.losses[name].sum())
+        if kept is not None:
+            figures.cut_away = figures.recorded - figures.before_attach - figures.delivered - figures.lost_records
         if len(result.losses):
             self._keep_losses(state, result.losses)
             state.staged.append(_loss_block(result.losses[0], len(state.losses)))

@@ -14,6 +14,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
+from vxmon.trace.cuts import Kept
 from vxmon.trace.facts import LOSS, Run, Stream
 from vxmon.wire.types import Losses, StreamState
 from vxmon.words import counted
@@ -89,7 +90,12 @@ NO_DAMAGE: Final = Damage.of([])
 
 
 def account(
-    number: int, rows: NDArray[np.void], suspects: NDArray[np.void], run: Run, damage: Damage = NO_DAMAGE
+    number: int,
+    rows: NDArray[np.void],
+    suspects: NDArray[np.void],
+    run: Run,
+    damage: Damage = NO_DAMAGE,
+    kept: Kept | None = None,
 ) -> Account:
     """Account for one stream of a run.
 
@@ -99,9 +105,12 @@ def account(
         suspects: its damaged and cut blocks that have no valid copy, of dtype SUSPECT, one of a sequence number.
         run: what the target's messages said.
         damage: what was skipped of the files.
+        kept: what the session kept of the stream when it was cut from a larger one; rows and suspects are of that.
 
     """
     edges, problems = _edges(number, rows, suspects, run)
+    if kept is not None:
+        edges, problems = _cut_edges(edges, rows, kept), []
     begins = np.concatenate([[edges.attach], rows["first_index"] + rows["count"]])
     ends = np.concatenate([rows["first_index"], [edges.recorded]])
     gaps = np.maximum(ends - begins, 0)
@@ -111,6 +120,9 @@ def account(
     _by_link(rows, edges, rest, suspects, placed, causes)
     _by_damage(damage.between(rows), causes)
     stream = _figures(number, rows, edges, causes, run)
+    if kept is not None:
+        stream.before_attach, stream.recorded = kept.attach, kept.recorded
+        stream.cut_away = kept.recorded - kept.attach - stream.delivered - stream.lost_records
     which = np.flatnonzero(gaps)
     losses = causes[which]
     losses["run"], losses["stream"] = run.number, number
@@ -137,6 +149,17 @@ def _edges(number: int, rows: NDArray[np.void], suspects: NDArray[np.void], run:
         final = np.maximum(final, _losses(rows)[-1])
     cut = recorded if not run.finals and last.recorded < recorded else last.cut_index
     return _Edges(attach, recorded, base, before, final, last.blocks, cut), problems
+
+
+def _cut_edges(edges: _Edges, rows: NDArray[np.void], kept: Kept) -> _Edges:
+    """Edges where the session was cut; where it was not they stay what they are."""
+    edges.attach = kept.begin
+    if kept.begin > kept.attach and len(rows):
+        edges.base, edges.blocks_before = _losses(rows)[0], int(rows["sequence"][0])
+    edges.recorded = kept.end
+    if kept.end < kept.recorded and len(rows):
+        edges.final, edges.blocks, edges.cut_index = _losses(rows)[-1], int(rows["sequence"][-1]) + 1, kept.end
+    return edges
 
 
 def _attach(rows: NDArray[np.void], exact: NDArray[np.void], first: StreamState | None, recorded: int) -> int:

@@ -29,15 +29,17 @@ class Span:
         return begin, end
 
     def __str__(self) -> str:
-        """As it is written, in the largest unit that needs no fraction."""
+        """As it is written, with the largest unit."""
         return f"{_text(self.begin)}..{_text(self.end)}"
 
 
 def _text(ns: int | None) -> str:
     if ns is None:
         return ""
-    unit, size = next((unit, size) for unit, size in _NS.items() if ns % size == 0)
-    return f"{ns // size}{unit}"
+    unit, size = next(((unit, size) for unit, size in _NS.items() if ns >= size), ("s", 10**9))
+    whole, rest = divmod(ns, size)
+    fraction = str(size + rest)[1:].rstrip("0")
+    return f"{whole}.{fraction}{unit}" if fraction else f"{whole}{unit}"
 
 
 EVERYTHING: Final = Span()

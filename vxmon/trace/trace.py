@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 from vxmon.errors import InputError
 from vxmon.session.reader import SessionReader
 from vxmon.trace.columns import Chunk
+from vxmon.trace.cuts import read_cut
 from vxmon.trace.decode import BLOCKS_A_CHUNK, CHANGED, merge_blocks
 from vxmon.trace.facts import Facts, FileFacts
 from vxmon.trace.index import build_index
@@ -30,7 +31,7 @@ from vxmon.trace.names import LOSS_ID
 from vxmon.trace.scan import Scanner
 from vxmon.wire.datagram import VERSION
 
-__all__ = ["StoredTrace", "Trace", "check_format", "note_file"]
+__all__ = ["StoredTrace", "Trace", "check_format", "note_cut", "note_file"]
 
 # Blocks that lie so close that one read serves them all, in bytes a block.
 _NEAR: Final = 8192
@@ -54,6 +55,11 @@ class Trace(ABC):
         """Close the files."""
         for reader in self._readers:
             reader.close()
+
+    @property
+    def readers(self) -> tuple[SessionReader, ...]:
+        """The open files."""
+        return tuple(self._readers)
 
     @abstractmethod
     def chunks(self) -> Iterator[Chunk]:
@@ -89,6 +95,7 @@ class StoredTrace(Trace):
                 scanner.scan(number, batch)
             note_file(scanner.facts, reader)
         check_format(scanner)
+        note_cut(scanner.facts)
         self.index: NDArray[np.void] = build_index(scanner, Damage.of(reader.damage for reader in self._readers))
         self.facts = scanner.facts
 
@@ -160,6 +167,12 @@ def note_file(facts: Facts, reader: SessionReader) -> None:
     )
     facts.problems += [f"{reader.name}: {problem}" for problem in reader.problems]
     facts.counters.socket_drops += reader.statistics.dropped or 0
+
+
+def note_cut(facts: Facts) -> None:
+    """Keep what the files say of how they were cut from larger ones."""
+    facts.cut, problems = read_cut(file.metadata for file in facts.files)
+    facts.problems += problems
 
 
 def check_format(scanner: Scanner) -> None:

@@ -12,7 +12,9 @@ from vxmon_cli.lazygroup import LazyGroup
 __all__ = ["session"]
 
 # Command -> the word on it in the list. vxmon_cli.sessions has a module of that name.
-_COMMANDS: Final[dict[str, str]] = {}
+_COMMANDS: Final[dict[str, str]] = {
+    "cut": "Cut a time window or some CPUs out of a session, as a smaller session.",
+}
 
 
 @click.group(cls=LazyGroup, package="vxmon_cli.sessions", words=_COMMANDS)
