@@ -191,6 +191,29 @@ def test_a_session_without_tables_or_events(tmp_path: Path) -> None:
     assert memory("--format", "csv", empty).status == 0
 
 
+def test_the_module_configuration_tells_the_frame_where_the_session_does_not(tmp_path: Path) -> None:
+    """Windows of 0.4, 0.4 and 0.2 ms: a frame is 1 ms."""
+    rec = recording().without("MAJOR_FRAME")
+    rec.schedules = ()
+    path = rec.write(tmp_path / "s.pcapng")
+    (boot,) = values(path)["boots"]
+    assert boot["frame_ns"] is None
+    module = tmp_path / "module.xml"
+    windows = "".join(
+        f'<PartitionWindow PartitionNameRef="{name}" Duration="{duration}"/>'
+        for name, duration in (("A", "0.0004"), ("B", "0.0004"), ("SPARE", "0.0002"))
+    )
+    partitions = "".join(f'<Partition Name="{name}" Id="{i}"/>' for i, name in enumerate("AB", 1))
+    module.write_text(
+        f'<Module Name="m" Id="1"><Partitions>{partitions}</Partitions><Schedules><Schedule Id="0">{windows}'
+        "</Schedule></Schedules></Module>",
+        encoding="utf-8",
+    )
+    (boot,) = values("--module", str(module), path)["boots"]
+    heap = next(h for h in boot["heaps"] if h["heap"] == "A")
+    assert (boot["frame_ns"], heap["growth"]["bytes_per_1000_frames"]["value"]) == (1_000_000, 64_000)
+
+
 def test_names_that_two_partitions_share_are_told_apart(tmp_path: Path) -> None:
     rec = recording()
     rec.partitions = (PartitionEntry(0, "M"), PartitionEntry(A, "X"), PartitionEntry(2, "X"))

@@ -144,8 +144,10 @@ def _stack_table(boot: BootMemory) -> Table:
 def _stack_row(boot: BootMemory, stack: StackMemory) -> tuple[str, ...]:
     figures = (stack.size, stack.high_water, stack.at_switch)
     sizes = tuple(_bytes(figure) for figure in figures)
-    margin = f"<= {stack.margin.hi:,}" if stack.margin.value is None and stack.margin.hi else _bytes(stack.margin)
-    share = _share(stack.margin, stack.size.value)
+    margin, share = _bytes(stack.margin), _share(stack.margin, stack.size.value)
+    if stack.margin.value is None and stack.margin.hi is not None:
+        most = Figure.exact(stack.margin.hi)
+        margin, share = f"<= {_bytes(most)}", f"<= {_share(most, stack.size.value)}"
     return stack_owner(boot, stack.partition), stack.task, *sizes, margin, share, _bytes(stack.rises)
 
 

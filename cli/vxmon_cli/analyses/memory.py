@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import click
 
 from vxmon.errors import InputError
@@ -25,6 +27,9 @@ def _rules_init(context: click.Context, _: click.Parameter, given: bool) -> None
 @click.option("--window", "span", metavar="A..B", help="Only this time from the first record: 1.5s..2s, 200ms.., ..3")
 @click.option("--per-frame", is_flag=True, help="Use of each heap by frames (JSON and CSV), too.")
 @click.option("--partition", "partitions", multiple=True, metavar="NAME", help="Only this partition; kernel is one.")
+@click.option(
+    "--module", metavar="XML", type=click.Path(path_type=Path), help="The schedule, where the session does not tell it."
+)
 @click.option("--rules", metavar="TOML", help="Accounting rules: memory estimated from operation counts.")
 @click.option(
     "--rules-init", is_flag=True, expose_value=False, is_eager=True, callback=_rules_init,
@@ -32,8 +37,8 @@ def _rules_init(context: click.Context, _: click.Parameter, given: bool) -> None
 )  # fmt: skip
 @click.pass_context
 def memory(
-    context: click.Context, files: tuple[str, ...], span: str | None, partitions: tuple[str, ...], rules: str | None,
-    form: str, *, per_frame: bool, strict: bool,
+    context: click.Context, files: tuple[str, ...], span: str | None, partitions: tuple[str, ...],
+    module: Path | None, rules: str | None, form: str, *, per_frame: bool, strict: bool,
 ) -> None:  # fmt: skip
     """Heaps and how they grow, stacks, operation counts.
 
@@ -42,6 +47,7 @@ def memory(
     """
     from vxmon.analysis.memory.analyze import MemoryRequest, analyze_memory
     from vxmon.config.accounting import read_accounting
+    from vxmon.config.module import load_module
     from vxmon.report.analyze_memory import chosen_partitions, memory_json, memory_rows, unknown_partitions
     from vxmon.report.analyze_memory_text import memory_blocks
     from vxmon.trace.span import EVERYTHING, parse_span
@@ -49,6 +55,7 @@ def memory(
     request = MemoryRequest(
         span=EVERYTHING if span is None else parse_span(span),
         per_frame=per_frame,
+        module=None if module is None else load_module(module),
         rules=None if rules is None else read_accounting(rules),
     )
     with open_stored(files) as trace:

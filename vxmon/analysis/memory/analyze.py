@@ -21,7 +21,9 @@ from vxmon.analysis.memory.operations import MOST_KINDS, OperationBook, operatio
 from vxmon.analysis.memory.result import BootMemory, HeapMemory, MemoryResult
 from vxmon.analysis.memory.series import Series
 from vxmon.analysis.memory.stacks import StackBook
+from vxmon.analysis.schedules import choose_schedules
 from vxmon.config.accounting import AccountingRules
+from vxmon.config.model import ModuleConfig
 from vxmon.trace.batches import batched, present
 from vxmon.trace.columns import Chunk, Columns
 from vxmon.trace.facts import Boot, Facts
@@ -44,11 +46,16 @@ Ints = NDArray[np.int64]
 
 @dataclass(frozen=True, slots=True)
 class MemoryRequest:
-    """What to analyze. ``per_frame`` keeps a row of every frame, ``rules`` estimate what was not measured."""
+    """What to analyze.
+
+    ``per_frame`` keeps a row of every frame, ``rules`` estimate what was not measured, ``module`` has the schedule of
+    a session that does not tell its own.
+    """
 
     span: Span = EVERYTHING
     per_frame: bool = False
     rules: AccountingRules | None = None
+    module: ModuleConfig | None = None
 
 
 def analyze_memory(trace: StoredTrace, request: MemoryRequest | None = None) -> MemoryResult:
@@ -74,7 +81,8 @@ class _BootBooks:
         self.boot = boot
         self.request = request
         self.reader = FieldReader(boot.table)
-        self.frames = FrameClock(boot)
+        schedules, _, self.notes = choose_schedules(boot, request.module)
+        self.frames = FrameClock(boot, schedules)
         self.limits = request.span.ticks(boot.first_time or 0, boot.clock_hz)
         own = facts.losses[facts.losses["boot"] == boot.number]
         self.lost = Lost.of(own, self.limits[0] or boot.first_time or 0, self.limits[1])
@@ -115,6 +123,7 @@ class _BootBooks:
         result = BootMemory(self.boot.id, self.boot.number, self.boot.clock_hz, self.frames.length)
         result.begin, result.end = self.boot.first_time or 0, self.boot.last_time or 0
         result.partition_names = self.boot.names.named("partition")
+        result.notes += self.notes
         costs = self._costs(result)
         for index in sorted({*self.heaps, *self.boot.names.partitions, *costs}):
             result.heaps.append(self._finished(index, again, costs.get(index)))

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Final
 
 import numpy as np
@@ -12,6 +13,7 @@ from vxmon.trace.columns import Columns
 from vxmon.trace.facts import Boot
 from vxmon.trace.fields import FieldReader
 from vxmon.wire.events import EventId
+from vxmon.wire.types import Schedule
 
 __all__ = ["FrameClock"]
 
@@ -23,14 +25,14 @@ Ints = NDArray[np.int64]
 
 
 class FrameClock:
-    """Numbers of frames.
+    """Numbers of frames of a boot, by its schedules.
 
     ``length`` is that of a major frame in ticks, None while nothing tells it: then numbers count stretches of
     ``unit`` ticks.
     """
 
-    def __init__(self, boot: Boot) -> None:
-        self._majors = {s.id: s.major_frame for s in boot.names.schedules.values() if s.major_frame > 0}
+    def __init__(self, boot: Boot, schedules: Mapping[int, Schedule]) -> None:
+        self._majors = {s.id: s.major_frame for s in schedules.values() if s.major_frame > 0}
         self.length: int | None = min(self._majors.values()) if len(set(self._majors.values())) == 1 else None
         self._stretch = max(boot.clock_hz // _STRETCHES_A_SECOND, 1) if boot.clock_hz else _TICKS_WITHOUT_CLOCK
         self._stream: int | None = None

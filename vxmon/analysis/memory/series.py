@@ -58,10 +58,11 @@ class Bins:
         bins.frames = np.ones(len(bins), np.int64)
         return bins
 
-    def joined(self, other: Bins) -> Bins:
-        """Both, the other one later."""
+    @staticmethod
+    def joined(parts: list[Bins]) -> Bins:
+        """All of them, one after the other."""
         names = ("number", "low", "at", "high", "last", "frames")
-        return Bins(*(np.concatenate([getattr(self, name), getattr(other, name)]) for name in names))
+        return Bins(*(np.concatenate([getattr(part, name) for part in parts]) for name in names))
 
     def grouped(self, shift: int) -> Bins:
         """Bins of equal numbers become one, after numbers were halved ``shift`` times."""
@@ -90,8 +91,18 @@ class Series:
     def __init__(self, most: int | None = MOST_BINS) -> None:
         self._most = most
         self.shift = 0
-        self.bins = Bins()
+        self._bins = Bins()
+        self._parts: list[Bins] = []
         self._last_frame = -1
+
+    @property
+    def bins(self) -> Bins:
+        """All bins so far, in order."""
+        if self._parts:
+            # Of an unbounded series only when it is asked for: that takes time in proportion to all of it.
+            self._bins = self._ordered(Bins.joined([self._bins, *self._parts])).grouped(0)
+            self._parts = []
+        return self._bins
 
     def add(self, frame: Ints, use: Ints) -> None:
         """Take values in order of time."""
@@ -102,9 +113,9 @@ class Series:
         if int(more.number[0]) == self._last_frame:
             more.frames[0] = 0  # it was counted with what came before
         self._last_frame = last
-        more = more.grouped(self.shift) if self.shift else more
-        self.bins = self._ordered(self.bins.joined(more)).grouped(0)
-        self._shrink()
+        self._parts.append(more.grouped(self.shift) if self.shift else more)
+        if self._most is not None:
+            self._shrink(self._most)
 
     @staticmethod
     def _ordered(bins: Bins) -> Bins:
@@ -115,12 +126,12 @@ class Series:
         return Bins(bins.number[order], bins.low[order], bins.at[order], bins.high[order], bins.last[order],
                     bins.frames[order])  # fmt: skip
 
-    def _shrink(self) -> None:
+    def _shrink(self, most: int) -> None:
         bins = self.bins
-        while self._most is not None and int(bins.number[-1]) - int(bins.number[0]) >= self._most:
+        while int(bins.number[-1]) - int(bins.number[0]) >= most:
             bins = bins.grouped(1)
             self.shift += 1
-        self.bins = bins
+        self._bins = bins
 
     @property
     def frames(self) -> int:
