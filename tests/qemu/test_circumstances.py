@@ -44,7 +44,7 @@ class Expected:
 SELF = 0
 EXPECTED = {
     # Step 25 of 50 is late. The kernel sees it as NAV's window begins: in the timer's interrupt, which comes while
-    # FLIGHT, whose window ends there, has nothing more to do. NAV has the processor then, but no process of it runs yet.
+    # FLIGHT, whose window ends there, has nothing more to do. NAV has the processor by then, but none of its processes.
     "DEADLINE_MISSED": Expected(("NAV", "nav_filter"), ("NAV", "flight_idle"), 1, 25),
     # Round 5 of 10; a kernel call; so is the call that does not exist.
     "APPLICATION_ERROR": Expected(("IO", "io_status"), ("IO", "io_status"), SELF, 5),

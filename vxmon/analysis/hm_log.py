@@ -8,10 +8,12 @@ from dataclasses import dataclass, field, replace
 from typing import Final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from vxmon.analysis.edr import FACILITIES, FACILITY_MASK, SEVERITIES, SEVERITY_MASK
 from vxmon.errors import InputError
 from vxmon.link.selection import TargetView
+from vxmon.trace.around import Collector, Surroundings
 from vxmon.trace.columns import Chunk
 from vxmon.trace.facts import Boot
 from vxmon.trace.fields import FieldReader
@@ -34,13 +36,14 @@ _FIELDS: Final = {
 class LogFilter:
     """Which entries are wanted: a type (see :func:`type_number`), a partition by name, newest so many, from a time on.
 
-    ``since`` is in seconds of the target's clock; ``newest`` 0: all.
+    ``since`` is in seconds of the target's clock; ``newest`` 0: all. ``around``: so many events before and after each.
     """
 
     type: int | None = None
     partition: str | None = None
     newest: int = 0
     since: float | None = None
+    around: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +51,7 @@ class LogRow:
     """An entry, its numbers beside its names; a name is "" where it is not known. ``boot`` is 0 when it is not known.
 
     ``message`` is None where it was not recorded: events do not carry it. ``time`` is in ticks since the entry's boot.
+    ``around`` are the events around the entry's, where they were asked for.
     """
 
     log: Log
@@ -60,6 +64,7 @@ class LogRow:
     severity: str = ""
     facility: str = ""
     message: str | None = None
+    around: Surroundings | None = None
 
 
 @dataclass(slots=True)
@@ -150,10 +155,16 @@ def log_from_trace(trace: Trace, log: Log, wanted: LogFilter) -> HmLog:
 
     """
     found: list[LogRow] = []
+    near = Collector(wanted.around)
     for chunk in trace.chunks():
-        found += _rows_of(chunk, log, wanted)
+        rows, at = _rows_of(chunk, log, wanted)
+        found += rows
+        if wanted.around:
+            near.feed(chunk, at)
         if wanted.newest:
-            found = found[-wanted.newest :]
+            found, near.found = found[-wanted.newest :], near.found[-wanted.newest :]
+    if wanted.around:
+        found = [replace(row, around=around) for row, around in zip(found, near.found, strict=True)]
     if wanted.partition is not None:
         _check_partition(trace, wanted.partition)
     configs = [run.config for boot in trace.facts.boots for run in boot.runs.values()]
@@ -167,25 +178,30 @@ def _check_partition(trace: Trace, name: str) -> None:
         raise InputError(f"the session has no partition '{name}'; there are: {', '.join(sorted(known)) or 'none'}")
 
 
-def _rows_of(chunk: Chunk, log: Log, wanted: LogFilter) -> list[LogRow]:
+def _rows_of(chunk: Chunk, log: Log, wanted: LogFilter) -> tuple[list[LogRow], NDArray[np.intp]]:
+    """The entries of a chunk that are wanted, and where their events are in it."""
     columns, boot, event = chunk.columns, chunk.boot, _EVENTS[log]
     reader = FieldReader(boot.table)
     which = reader.having(columns, event, _FIELDS[log])
     if wanted.since is not None and boot.clock_hz:
         which = which[columns.time[which] >= round(wanted.since * boot.clock_hz)]
     if not len(which):
-        return []
+        return [], which
     values = {name: reader.values(columns, event, name, which).tolist() for name in _FIELDS[log]}
     times, partitions = columns.time[which].tolist(), columns.arg[which].astype(np.int64).tolist()
     entries = [
         _entry(boot, time, partition, {name: numbers[i] for name, numbers in values.items()})
         for i, (time, partition) in enumerate(zip(times, partitions, strict=True))
     ]
-    return [
+    chosen = np.array([
+        _is_type(log, entry, wanted.type) and wanted.partition in (None, entry.partition_name) for entry in entries
+    ])  # fmt: skip
+    rows = [
         _row(log, entry, boot.table, boot.clock_hz, boot.id, message=False)
-        for entry in entries
-        if _is_type(log, entry, wanted.type) and wanted.partition in (None, entry.partition_name)
+        for entry, is_chosen in zip(entries, chosen, strict=True)
+        if is_chosen
     ]
+    return rows, which[chosen]
 
 
 def _entry(boot: Boot, time: int, partition: int, values: Mapping[str, int]) -> LogEntry:

@@ -5,13 +5,17 @@ from __future__ import annotations
 
 import csv
 import io
+from collections.abc import Iterator
 from typing import Any, Final
 
 from vxmon import __version__
 from vxmon.analysis.hm_log import HmLog, LogRow
 from vxmon.report.blocks import Block, Table, Text
+from vxmon.report.lines import LinePrinter
+from vxmon.trace.around import Surroundings
 from vxmon.wire.acquired import Log, LogEntry
 from vxmon.wire.types import NOT_KNOWN
+from vxmon.words import counted
 
 __all__ = ["DOCUMENT_VERSION", "hm_log_blocks", "hm_log_csv", "hm_log_document"]
 
@@ -24,13 +28,14 @@ Json = dict[str, Any]
 
 def hm_log_document(log: HmLog, facts: Json) -> Json:
     """Entries as a JSON document; ``facts`` say where they come from."""
+    printer = LinePrinter()
     return {
         "version": DOCUMENT_VERSION,
         "vxmon": __version__,
         "log": log.log.name.lower(),
         **facts,
         "recorded": log.recorded,
-        "entries": [_plain(row) for row in log.rows],
+        "entries": [_plain(row) | _around_json(row, printer) for row in log.rows],
     }
 
 
@@ -66,6 +71,17 @@ def _plain(row: LogRow) -> Json:
     }
 
 
+def _around_json(row: LogRow, printer: LinePrinter) -> Json:
+    """The events around an entry, as lines; ``line`` is the entry's own among them."""
+    if row.around is None:
+        return {}
+    return {"around": {"lines": _lines(row.around, printer), "line": row.around.at, "lost_records": row.around.lost}}
+
+
+def _lines(around: Surroundings, printer: LinePrinter) -> list[str]:
+    return printer.lines(around.chunk).decode("utf-8", "backslashreplace").split("\n")[:-1]
+
+
 def hm_log_csv(log: HmLog) -> str:
     """Entries as CSV with a line of names; empty: not known or not recorded."""
     out = io.StringIO()
@@ -77,10 +93,33 @@ def hm_log_csv(log: HmLog) -> str:
 
 
 def hm_log_blocks(log: HmLog) -> list[Block]:
-    """Entries as a table, newest first."""
+    """Entries as a table, newest first; the events around each where there are any."""
+    if any(row.around is not None for row in log.rows):
+        return list(_around_blocks(log))
     if not log.rows:
         return [Text(("no entries" if log.recorded else "not recorded: the runs left this event out",))]
-    if log.log is Log.HM:
+    return [_table(log.log, log.rows, "HM log, newest first" if log.log is Log.HM else "ED&R log, newest first")]
+
+
+def _around_blocks(log: HmLog) -> Iterator[Block]:
+    """Each entry with the events around it; its own is marked."""
+    printer = LinePrinter()
+    kept = 0
+    for row in log.rows:
+        yield _table(log.log, [row], "")
+        if row.around is None:
+            continue
+        kept += 1
+        lines = [("> " if at == row.around.at else "  ") + line for at, line in enumerate(_lines(row.around, printer))]
+        if row.around.lost:
+            lines.append(f"INCOMPLETE: {counted(row.around.lost, 'record')} missing among these events")
+        yield Text(tuple(lines))
+    if kept < len(log.rows):
+        yield Text((f"events are shown around the newest {kept} entries only",))
+
+
+def _table(log: Log, rows: list[LogRow], title: str) -> Table:
+    if log is Log.HM:
         columns = (
             ">entry",
             ">time s",
@@ -93,7 +132,7 @@ def hm_log_blocks(log: HmLog) -> list[Block]:
             "action",
             "message",
         )
-        return [Table("HM log, newest first", columns, [_hm_cells(row) for row in log.rows])]
+        return Table(title, columns, [_hm_cells(row) for row in rows])
     columns = (
         ">entry",
         ">cycle",
@@ -106,7 +145,7 @@ def hm_log_blocks(log: HmLog) -> list[Block]:
         "address",
         "message",
     )
-    return [Table("ED&R log, newest first", columns, [_edr_cells(row) for row in log.rows])]
+    return Table(title, columns, [_edr_cells(row) for row in rows])
 
 
 def _seconds(row: LogRow) -> str:

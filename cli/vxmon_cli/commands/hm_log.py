@@ -30,6 +30,7 @@ class _Options:
     partition: str | None
     newest: int
     since: float | None
+    around: int
 
 
 @click.command("hm-log")
@@ -40,23 +41,28 @@ class _Options:
 @click.option("--partition", metavar="P", help="Only of this partition.")
 @click.option("-n", "newest", type=click.IntRange(1, 1_000_000), default=None, help="Only the newest so many.")
 @click.option("--since", type=click.FloatRange(0), metavar="SECONDS", help="From this time of the target's clock on.")
+@click.option("--around", type=click.IntRange(1, 1000), metavar="N", help="With N events before and after each entry.")
 @click.option("--format", "form", type=click.Choice(["text", "json", "csv"]), default="text", show_default=True)
 @click.option("--strict", is_flag=True, help="Exit with 1 when something was lost or damaged.")
 @click.pass_context
 def hm_log(
     context: click.Context, files: tuple[str, ...], target: tuple[str, int] | None, which: str, kind: str | None,
-    partition: str | None, newest: int | None, since: float | None, form: str, *, strict: bool,
+    partition: str | None, newest: int | None, since: float | None, around: int | None, form: str, *,
+    strict: bool,
 ) -> None:  # fmt: skip
     """Show the errors that the health monitor handled, newest first: from sessions, or live from a target.
 
-    Live entries have their messages; the events of a session do not carry them.
+    Live entries have their messages; the events of a session do not carry them. With --around the events before and
+    after each entry are printed, in the lines of ``vxmon print``.
     """
     from vxmon.wire.acquired import Log
 
     if bool(files) == bool(target):
         raise click.UsageError("give a session or --target HOST, one of them", context)
+    if around and (target or form == "csv"):
+        raise click.UsageError("--around is for sessions, as text or JSON", context)
     default_sigpipe()
-    options = _Options(files, target, Log[which.upper()], kind, partition, newest or 0, since)
+    options = _Options(files, target, Log[which.upper()], kind, partition, newest or 0, since, around or 0)
     log, facts, missing = _from_target(options) if target else _from_sessions(options)
     _show(log, facts, form)
     if missing:
@@ -74,7 +80,7 @@ def _from_sessions(options: _Options) -> tuple[HmLog, dict[str, Any], str]:
         boots = trace.facts.boots
         table = boots[-1].table if boots else TABLES["2.4"]
         kind = None if options.type is None else type_number(options.log, options.type, table)
-        wanted = LogFilter(kind, options.partition, options.newest, options.since)
+        wanted = LogFilter(kind, options.partition, options.newest, options.since, options.around)
         log = log_from_trace(trace, options.log, wanted)
         missing = incomplete_text(trace.facts) or ""
     return log, {"files": list(options.files)}, missing
