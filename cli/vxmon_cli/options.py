@@ -29,6 +29,7 @@ class CaptureOptions:
     only: tuple[str, ...]
     one_way: bool
     sync: bool
+    resume: bool
     verbose: int
     unit_slots: int
     units: int

@@ -183,7 +183,7 @@ def _plan(options: CaptureOptions) -> Plan:
         options.run_config(), options.only, options.exclude, Limits(options.seconds, options.events, size),
         scenario="" if options.qemu else options.scenario,
         connect_seconds=_BOOT_SECONDS if options.qemu else _CONNECT_SECONDS,
-        refused_seconds=_BOOT_SECONDS if options.qemu else REFUSED_S, resolve=options.resolver(),
+        refused_seconds=_BOOT_SECONDS if options.qemu else REFUSED_S, resolve=options.resolver(), resume=options.resume,
     )  # fmt: skip
 
 

@@ -12,6 +12,7 @@ from vxmon.errors import TargetError
 from vxmon.link.client import REFUSED_S, Client
 from vxmon.link.learning import learn_target
 from vxmon.link.machine import Control
+from vxmon.link.resume import find_run
 from vxmon.link.selection import Resolver, select_events
 from vxmon.link.summary import Summary
 from vxmon.session import Recorder
@@ -24,6 +25,7 @@ from vxmon.wire.types import (
     Start,
     Started,
     Stop,
+    TargetHeartbeat,
     TargetInfo,
 )
 
@@ -61,7 +63,8 @@ class Limits:
 class Plan:
     """What to record and how. ``config.events`` is filled in from ``only`` and ``without``.
 
-    ``resolve`` makes the configuration instead, when the target is known.
+    ``resolve`` makes the configuration instead, when the target is known. With ``resume`` a run that the target still
+    records, or holds, for a host that is gone is not stopped: this capture goes on with it.
     """
 
     config: RunConfig
@@ -72,6 +75,7 @@ class Plan:
     connect_seconds: float = 4.6
     refused_seconds: float = REFUSED_S
     resolve: Resolver | None = None
+    resume: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,12 +152,18 @@ class Capture:
         client = self._client
         client.connect(self._plan.connect_seconds, self._plan.refused_seconds)
         try:
-            self._end_other_run()
+            left = find_run(client) if self._plan.resume else None
+            if left is None:
+                self._end_other_run()
             info = self._learn()
-            self._scenario()
+            if left is None:
+                self._scenario()
             self._recorder = self._open_recorder(info)
             client.record(self._recorder)
-            self._start()
+            if left is None:
+                self._start()
+            else:
+                self._resume(left, info)
             self._go_on()
             self._finish_run()
         except KeyboardInterrupt:
@@ -168,8 +178,15 @@ class Capture:
     def _end_other_run(self) -> None:
         """Whoever began it is gone, else we would not have control. Its figures are no part of our session."""
         if self._client.call(Stop()).result == Result.OK:
-            self._tell("the target was already recording; that run is stopped")
+            self._tell("the target was already recording; that run is stopped (--resume goes on with it)")
         self._client.forget()
+
+    def _resume(self, left: TargetHeartbeat, info: TargetInfo) -> None:
+        """The run keeps the configuration it has."""
+        self._config = info.config or self._config
+        self._link.resume(left.run, one_way=self._config.one_way)
+        self._started, self._accounted = Started(left.run, left.time, self._config), False
+        self._begun = time.monotonic()
 
     def _learn(self) -> TargetInfo:
         """Target information and event table; the events to record follow from them."""
@@ -242,6 +259,8 @@ class Capture:
         A target that is slower than our time, as an emulator on a busy host is, is waited for.
         """
         over = time.monotonic() - self._begun - seconds
+        if self._link.resumed:
+            return over >= 0
         if over < _TARGET_STOP_GRACE_S:
             return False
         beat, started = self._link.heartbeat, self._started

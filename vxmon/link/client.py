@@ -29,7 +29,6 @@ _LONGEST_WAIT_S: Final = 0.1
 _BATCHES_A_TURN: Final = 16
 # Datagrams kept while the session is not open yet.
 _MAX_EARLY: Final = 1000
-_EARLY_CHANNELS: Final = (Channel.REPLY, Channel.TABLE)
 # Place of the channel in a header (SPEC section 1).
 _CHANNEL_AT: Final = 6
 _BYE_WAIT_S: Final = 1.0
@@ -54,7 +53,8 @@ class Client:
     """One target over UDP.
 
     Until :meth:`record` is called datagrams are kept in memory; from then on everything received and sent is stored.
-    ``output_error`` is set when the session takes no more; reception goes on, nothing is acknowledged any more.
+    ``early`` are the channels that belong to a session even from before it. ``output_error`` is set when the session
+    takes no more; reception goes on, nothing is acknowledged any more.
 
     Raises:
         TargetError: there is no way to the target.
@@ -73,6 +73,7 @@ class Client:
         self._host = _endpoint(self._socket.getsockname())
         self._target = _endpoint(self._socket.getpeername())
         self._recorder: Recorder | None = None
+        self.early = {Channel.REPLY, Channel.TABLE}
         self._early: list[tuple[int, bool, bytes]] = []
         self._next_flush = 0
         self.receiver.start()
@@ -186,7 +187,7 @@ class Client:
         """All but what is left of a run that was stopped to begin ours: that is no part of this session."""
         link, rows = self.link, scan.rows
         if not link.run and not link.reboots:
-            early: NDArray[np.bool_] = np.isin(batch.slots[:, _CHANNEL_AT], _EARLY_CHANNELS)
+            early: NDArray[np.bool_] = np.isin(batch.slots[:, _CHANNEL_AT], list(self.early))
             return early
         wanted = np.ones(len(batch.lengths), bool)
         wanted[which] = (scan.kind != 0) | (rows["boot"] != link.boot) | (rows["run"] >= link.run)

@@ -34,6 +34,7 @@ from vxmon.wire.types import (
     Header,
     Hello,
     HostHeartbeat,
+    Losses,
     ObjectTable,
     Reply,
     Request,
@@ -74,7 +75,8 @@ class HostLink:
 
     ``boot`` is the target's boot id, 0 before it is heard. ``run`` is the run whose blocks are acknowledged, 0: none.
     ``delivered`` counts its records in distinct valid blocks, ``duplicates`` blocks that came again. ``silent_ns``
-    is the silence before the last reboot. ``notes`` are sentences for the user, ``recorded`` datagrams for the
+    is the silence before the last reboot. Of a ``resumed`` run ``attach`` has, by stream, the first index that was
+    stored and what the target had lost before it. ``notes`` are sentences for the user, ``recorded`` datagrams for the
     session only, oldest first; the caller takes both out.
     """
 
@@ -100,6 +102,9 @@ class HostLink:
         self.notes: list[str] = []
         self.recorded: list[bytes] = []
         self.refused: Counter[str] = Counter()
+        self.resumed = False
+        self.attach: dict[int, tuple[int, Losses]] = {}
+        self._told: End | None = None
         self.trackers: dict[int, StreamTracker] = {}
         self.states: dict[int, StreamState] = {}
         self._requests = Requester(first_request)
@@ -141,6 +146,18 @@ class HostLink:
         self.trackers.clear()
         self.states.clear()
         self.delivered = self.blocks = self.duplicates = 0
+        self.resumed = False
+        self.attach.clear()
+        if self._told is not None and self._told.run == run:
+            self._take_end(self._told)
+
+    def resume(self, run: int, *, one_way: bool) -> None:
+        """Go on with a run that another host began: all that the target still holds of it is for this one."""
+        self.follow(run, one_way=one_way)
+        self.resumed = True
+        if self.heartbeat is not None and self.heartbeat.run == run:
+            self._hear(self.heartbeat.streams)
+        self._happened(NoteKind.RESUMED, f"run {run}, which another host began, goes on with this one")
 
     @property
     def repeated(self) -> int:
@@ -172,12 +189,21 @@ class HostLink:
         for stream in np.unique(ours["stream"]).tolist():
             some = ours[ours["stream"] == stream]
             new = self._tracker(stream).store(some["sequence"])
+            if self.resumed:
+                self._attach(stream, some[np.argmin(some["first_index"])])
             self.delivered += int(some["count"][new].sum())
             self.blocks += int(new.sum())
             self.duplicates += len(new) - int(new.sum())
         if len(ours):
             self._ack_wanted = True
             self._last_block = now
+
+    def _attach(self, stream: int, row: np.void) -> None:
+        """The first record of a resumed run that is here, and what the target had lost by then."""
+        known = self.attach.get(stream)
+        if known is None or int(row["first_index"]) < known[0]:
+            losses = Losses(int(row["overwritten"]), int(row["full"]), int(row["exhausted"]))
+            self.attach[stream] = (int(row["first_index"]), losses)
 
     def _tracker(self, stream: int) -> StreamTracker:
         return self.trackers.setdefault(stream, StreamTracker(stream))
@@ -207,7 +233,7 @@ class HostLink:
         self.boot, self.run = boot, 0
         text = f"the target was restarted (boot {before:08x}, now {boot:08x})"
         self._happened(NoteKind.REBOOT, text, run=run, boot=before, silence=self.silent_ns)
-        self.info = self.heartbeat = None
+        self.info = self.heartbeat = self._told = None
         self.partitions.clear()
         self.tasks.clear()
         self.objects.clear()
@@ -283,6 +309,7 @@ class HostLink:
             self._hear(beat.streams)
 
     def _take_end(self, end: End) -> None:
+        self._told = end
         if end.run == self.run and self.run:
             self.end = end
             self._hear(end.streams)

@@ -3,10 +3,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Final
 
 from vxmon.link.machine import HostLink
+from vxmon.wire.types import Losses, StreamState
 
 __all__ = ["Summary"]
 
@@ -45,7 +46,7 @@ class Summary:
 
         ``stored`` is False when the session took no more: what is missing then may well have arrived.
         """
-        states = list(link.states.values())
+        states = [_since_attach(link, state) for state in link.states.values()]
         recorded = sum(state.recorded for state in states)
         causes = {cause: sum(getattr(state.losses, cause) for state in states) for cause in _TARGET_CAUSES}
         known = link.end is not None
@@ -64,3 +65,12 @@ class Summary:
             self.incomplete = self.incomplete or "the target did not tell the end of the run"
         elif self.recorded is not None:
             self.recorded += recorded
+
+
+def _since_attach(link: HostLink, state: StreamState) -> StreamState:
+    """Figures of a stream since this host has it: what a resumed run had before is no part of the session."""
+    if not link.resumed:
+        return state
+    first, before = link.attach.get(state.stream, (state.recorded, state.losses))
+    losses = Losses(**{cause: getattr(state.losses, cause) - getattr(before, cause) for cause in _TARGET_CAUSES})
+    return replace(state, recorded=state.recorded - first, losses=losses)

@@ -35,6 +35,7 @@ _LEAST_PART = 64 << 10
 @click.option("--plan", metavar="FILE", help="What to record and how, as vxmon plan init writes it.")
 @click.option("--one-way", is_flag=True, help="No acknowledgements: what gets lost on the way stays lost.")
 @click.option("--sync", is_flag=True, help="Acknowledge only what is on the disk (fsync).")
+@click.option("--resume", is_flag=True, help="Go on with what the target still records for a capture that was killed.")
 @click.option("-v", "--verbose", count=True, help="Say more about what goes on.")
 @click.option("--unit-slots", type=click.IntRange(128, 4096), help="Slots of 8 bytes in a unit.  [1024]")
 @click.option("--units", type=click.IntRange(2, 65535), help="Units of the target.  [all its memory holds]")
@@ -106,6 +107,7 @@ def _check(options: CaptureOptions, context: click.Context) -> None:
             len(options.scenario) > _MAX_SCENARIO or not options.scenario.isprintable(),
             f"a scenario's name is at most {_MAX_SCENARIO} printable characters",
         ),
+        (options.resume and options.qemu, "--resume needs a target that is running: give HOST"),
         (options.ring and options.output == "-", "a ring needs a file: -o FILE"),
         (rotated and options.output == "-", "several files need a name: -o FILE"),
         (rotated and options.ring, "a ring keeps one file of a size; leave out --rotate-size and --rotate-time"),

@@ -1,0 +1,272 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What happens when the link is cut, a host is killed, its port changes, or the target goes away and comes back.
+
+Each ends in a session that says what happened, in print and in info, and in which every record is delivered or counted.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import re
+import select
+import signal
+import socket
+import subprocess
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.support.commands import Done, events, finish, info, kill_started, posix_target, start_vxmon, vxmon
+
+
+@pytest.fixture(autouse=True)
+def _nothing_left_running() -> Iterator[None]:
+    yield
+    kill_started()
+
+
+def wait_for_size(path: Path, size: int) -> None:
+    end = time.monotonic() + 30
+    while not path.exists() or path.stat().st_size < size:
+        assert time.monotonic() < end, "the capture does not begin"
+        time.sleep(0.02)
+
+
+def happened(document: dict[str, Any], by: str = "host") -> list[str]:
+    return [event["kind"] for event in document["link_events"] if event["by"] == by]
+
+
+def lines(path: Path, name: str) -> list[str]:
+    return [line for line in events(path) if f":{name} " in line]
+
+
+def whole(document: dict[str, Any]) -> list[dict[str, Any]]:
+    """Streams; everything since the attach is delivered."""
+    streams: list[dict[str, Any]] = [stream for stream in document["streams"] if stream["recorded"]]
+    assert streams
+    for stream in streams:
+        assert stream["recorded"] == stream["before_attach"] + stream["delivered"], stream
+    return streams
+
+
+def stop(capture: subprocess.Popen[bytes]) -> Done:
+    capture.send_signal(signal.SIGINT)
+    return finish(capture)
+
+
+class Wire(threading.Thread):
+    """Between host and target: can be cut, and can send from another port as a router does."""
+
+    def __init__(self, target: str) -> None:
+        super().__init__(daemon=True)
+        host, port = target.split(":")
+        self.target = (host, int(port))
+        self.front = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+        self.front.bind(("127.0.0.1", 0))
+        self.address = f"127.0.0.1:{self.front.getsockname()[1]}"
+        self.back = self.open()
+        self.is_cut = self.ended = False
+
+    def open(self) -> socket.socket:
+        back = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+        back.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 1 << 22)
+        back.connect(self.target)
+        return back
+
+    def change_port(self) -> None:
+        self.back, old = self.open(), self.back
+        old.close()
+
+    def run(self) -> None:
+        peer = None
+        while not self.ended:
+            back = self.back
+            with contextlib.suppress(OSError, ValueError):
+                for sock in select.select([self.front, back], [], [], 0.05)[0]:
+                    data, sender = sock.recvfrom(2048)
+                    peer = sender if sock is self.front else peer
+                    if not self.is_cut and sock is self.front:
+                        back.send(data)
+                    elif not self.is_cut and peer:
+                        self.front.sendto(data, peer)
+
+    def __enter__(self) -> Wire:
+        self.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.ended = True
+        self.join()
+        self.front.close()
+        self.back.close()
+
+
+def test_a_link_that_is_cut_and_comes_back_loses_nothing_that_the_target_held(tmp_path: Path) -> None:
+    path = tmp_path / "s.pcapng"
+    with posix_target("--rate", "20000") as target, Wire(target.address) as wire:
+        capture = start_vxmon("capture", wire.address, "-o", str(path))
+        wait_for_size(path, 60_000)
+        wire.is_cut = True
+        time.sleep(3.6)
+        wire.is_cut = False
+        size = path.stat().st_size
+        wait_for_size(path, size + 150_000)
+        done = stop(capture)
+    assert done.status == 0, done.err
+    assert "the target has not been heard for 3 s" in done.err
+    assert "the target is heard again" in done.err
+    document = info(path)
+    whole(document)
+    assert happened(document) == ["link_lost", "link_back"]
+    assert happened(document, "target") == ["lost", "up"]
+    silence = next(e["silence_ns"] for e in document["link_events"] if e["kind"] == "link_back")
+    assert 3e9 < silence < 30e9
+    (lost,), (back,) = lines(path, "LINK_LOST"), lines(path, "LINK_BACK")
+    assert "text:the target has not been heard for 3 s" in lost
+    assert re.search(r"silence_ms:\d{4}", back)
+    shown = events(path)
+    assert shown.index(lost) < shown.index(back) < len(shown) - 1, "in order of time"
+
+
+def test_a_port_that_changes_is_taken_over_by_the_same_host(tmp_path: Path) -> None:
+    path = tmp_path / "s.pcapng"
+    with posix_target("--rate", "20000") as target, Wire(target.address) as wire:
+        capture = start_vxmon("capture", wire.address, "-o", str(path))
+        wait_for_size(path, 60_000)
+        wire.change_port()
+        size = path.stat().st_size
+        wait_for_size(path, size + 150_000)
+        done = stop(capture)
+    assert done.status == 0, done.err
+    document = info(path)
+    whole(document)
+    assert happened(document) == ["link_lost", "link_back"]
+    assert happened(document, "target") == ["lost", "moved"]
+    assert "state:moved" in lines(path, "LINK")[-1]
+
+
+def test_a_killed_host_is_followed_by_one_that_resumes(tmp_path: Path) -> None:
+    first, second = tmp_path / "a.pcapng", tmp_path / "b.pcapng"
+    with posix_target("--rate", "20000") as target:
+        capture = start_vxmon("capture", target.address, "-o", str(first))
+        wait_for_size(first, 100_000)
+        capture.kill()
+        finish(capture)
+        done = vxmon("capture", target.address, "--resume", "-d", "1", "-o", str(second))
+    assert done.status == 0, done.err
+    assert "run 1, which another host began, goes on with this one" in done.err
+    assert "lost 0" in done.err
+    document = info(second)
+    (stream,) = whole(document)
+    assert (stream["run"], stream["delivered"]) == (1, done.figure("delivered"))
+    assert stream["before_attach"] > 0
+    assert done.figure("recorded") == stream["delivered"]
+    assert happened(document) == ["resumed"]
+    assert lines(second, "RESUMED")
+    both = vxmon("info", "--format", "json", str(first), str(second))
+    assert b'"lost": 0' in both.out
+    joined = events_of(first, second)
+    assert joined[0].endswith("run:1")
+    assert "reason:host" in joined[-1]
+    assert any(":PORT_CHANGED " in line for line in joined)
+
+
+def events_of(*paths: Path) -> list[str]:
+    done = vxmon("print", *map(str, paths))
+    assert "INCOMPLETE" not in done.err
+    return [line for line in done.out.decode().splitlines() if line.startswith("t:")]
+
+
+def test_what_a_finished_run_left_behind_is_fetched_too(tmp_path: Path) -> None:
+    """The killed host had asked for 2 s; the target ended the run by its own clock and holds the rest."""
+    first, second = tmp_path / "a.pcapng", tmp_path / "b.pcapng"
+    with posix_target("--rate", "20000") as target:
+        capture = start_vxmon("capture", target.address, "-d", "2", "-o", str(first))
+        wait_for_size(first, 60_000)
+        os.kill(capture.pid, signal.SIGKILL)
+        finish(capture)
+        time.sleep(3.2)
+        done = vxmon("capture", target.address, "--resume", "-o", str(second))
+    assert done.status == 0, done.err
+    document = info(second)
+    whole(document)
+    assert document["boots"][0]["runs"][0]["end_reason"] == "autostop"
+    assert [line for line in events_of(first, second) if ":RESUMED " not in line][-1].endswith("reason:autostop")
+
+
+def test_without_a_run_to_resume_a_new_one_begins(tmp_path: Path) -> None:
+    path = tmp_path / "s.pcapng"
+    with posix_target() as target:
+        done = vxmon("capture", target.address, "--resume", "-d", "0.5", "-o", str(path))
+    assert done.status == 0, done.err
+    document = info(path)
+    whole(document)
+    assert happened(document) == []
+
+
+def test_a_target_that_goes_down_in_good_order_and_comes_back_is_one_session(tmp_path: Path) -> None:
+    path = tmp_path / "s.pcapng"
+    with contextlib.ExitStack() as first:
+        target = first.enter_context(posix_target("--rate", "20000"))
+        capture = start_vxmon("capture", target.address, "-o", str(path))
+        wait_for_size(path, 100_000)
+        first.close()
+        size = path.stat().st_size
+        with posix_target("--rate", "20000", port=target.port):
+            wait_for_size(path, size + 100_000)
+            done = stop(capture)
+    assert done.status == 0, done.err
+    assert "the target ended the run: shutdown; waiting for its return" in done.err
+    assert "INCOMPLETE" not in done.err
+    document = info(path)
+    assert len({stream["boot"] for stream in whole(document)}) == 2
+    assert happened(document) == ["reboot"]
+    (line,) = lines(path, "REBOOT")
+    assert "before:0x" in line
+    assert [boot["runs"][0]["end_reason"] for boot in document["boots"]] == ["shutdown", "host"]
+
+
+def test_the_time_of_a_capture_counts_over_a_restart(tmp_path: Path) -> None:
+    """The first boot's run, the silence, and what is left in the second boot, which the target's clock ends."""
+    path = tmp_path / "s.pcapng"
+    with contextlib.ExitStack() as first:
+        target = first.enter_context(posix_target("--rate", "20000"))
+        capture = start_vxmon("capture", target.address, "-d", "5", "-o", str(path))
+        wait_for_size(path, 60_000)
+        first.close()
+        with posix_target("--rate", "20000", port=target.port):
+            done = finish(capture)
+    assert done.status == 0, done.err
+    document = info(path)
+    runs = [boot["runs"][0] for boot in document["boots"]]
+    assert [run["end_reason"] for run in runs] == ["shutdown", "autostop"]
+    recorded = sum(run["ended_ns"] - run["started_ns"] for run in runs)
+    assert recorded < 5.0e9
+    assert "reason:autostop" in events(path)[-1]
+
+
+def test_the_clocks_are_tied(tmp_path: Path) -> None:
+    """The posix target's clock is CLOCK_MONOTONIC: what it is off by is known from this side."""
+    path = tmp_path / "s.pcapng"
+    with posix_target() as target:
+        before = time.time_ns() - time.monotonic_ns()
+        done = vxmon("capture", target.address, "-d", "2.5", "-o", str(path))
+        after = time.time_ns() - time.monotonic_ns()
+    assert done.status == 0, done.err
+    clock = info(path)["boots"][0]["clock"]
+    assert clock["steps"] == 0
+    low, high = sorted((before, after))
+    # The difference of two readings is taken one after the other.
+    assert low - 1_000_000 <= clock["offset_ns"] + clock["uncertainty_ns"]
+    assert clock["offset_ns"] - clock["uncertainty_ns"] <= high + 1_000_000
+    assert abs(clock["drift_ppm"]) <= clock["drift_uncertainty_ppm"] + 100
+    shown = vxmon("print", "--wall", str(path)).out.decode().splitlines()
+    wall = [line.split(" ")[0] for line in shown if re.match(r"\d{4}-\d\d-\d\dT", line)]
+    assert len(wall) > 100
+    assert wall == sorted(wall)
+    assert all(re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{9}Z", text) for text in wall[:10])
