@@ -140,6 +140,9 @@ def test_only_what_was_asked_for(session: str) -> None:
     assert "WORK" not in out
     assert "allocate" not in out
     assert "kernel" in out
+    work = text("--task", "WORK", "--format", "csv", session)
+    assert "stack.A.WORK.margin.min" in work
+    assert "stack.A.LOW" not in work
     assert "only from 0.010000000 s to the end" in text("--window", "10ms..", session)
 
 
@@ -167,6 +170,7 @@ def test_the_example_of_rules_can_be_used(session: str, tmp_path: Path) -> None:
     ("arguments", "words"),
     [
         (["--partition", "FMS"], "the session has no partition FMS"),
+        (["--task", "WORKER"], "the session has no task WORKER"),
         (["--window", "5"], "time window '5': write A..B"),
         (["--rules", "none.toml"], "cannot read none.toml"),
         ([__file__], "is no session or capture"),

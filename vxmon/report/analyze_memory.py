@@ -24,7 +24,7 @@ from vxmon.report.figures import envelope, figure_json, figure_row
 from vxmon.trace.facts import Facts
 from vxmon.trace.ticks import ticks_to_ns
 
-__all__ = ["SCHEMA", "VERSION", "chosen_partitions", "memory_json", "memory_rows", "unknown_partitions"]
+__all__ = ["SCHEMA", "VERSION", "chosen_parts", "memory_json", "memory_rows"]
 
 SCHEMA: Final = "vxmon.analyze.memory"
 VERSION: Final = 1
@@ -40,34 +40,32 @@ _HEAP_FIGURES: Final = {
 }  # fmt: skip
 
 
-def chosen_partitions(result: MemoryResult, partitions: tuple[str, ...]) -> MemoryResult:
-    """What belongs to some partitions, by name or index (``kernel`` is partition 0); all when none are given."""
-    if not partitions:
+def chosen_parts(result: MemoryResult, partitions: tuple[str, ...], tasks: tuple[str, ...]) -> MemoryResult:
+    """What belongs to some partitions, and the stacks of some tasks, by name or index; all when none are given.
+
+    ``kernel`` is partition 0.
+    """
+    if not partitions and not tasks:
         return result
-    return replace(result, boots=[_only(boot, frozenset(partitions)) for boot in result.boots])
+    return replace(result, boots=[_only(boot, frozenset(partitions), frozenset(tasks)) for boot in result.boots])
 
 
-def _only(boot: BootMemory, wanted: frozenset[str]) -> BootMemory:
+def _only(boot: BootMemory, partitions: frozenset[str], tasks: frozenset[str]) -> BootMemory:
     def shown(index: int | None) -> bool:
-        return index is not None and bool(wanted & {heap_name(boot, index), stack_owner(boot, index), str(index)})
+        if index is None:
+            return not partitions
+        names = {heap_name(boot, index), stack_owner(boot, index), str(index)}
+        return not partitions or bool(partitions & names)
+
+    def wanted(stack: StackMemory) -> bool:
+        return not tasks or bool(tasks & {stack.task, *map(str, stack.indices)})
 
     return replace(
         boot,
         heaps=[heap for heap in boot.heaps if shown(heap.index)],
-        stacks=[stack for stack in boot.stacks if shown(stack.partition)],
+        stacks=[stack for stack in boot.stacks if shown(stack.partition) and wanted(stack)],
         operations=[entry for entry in boot.operations if shown(entry.partition)],
     )
-
-
-def unknown_partitions(result: MemoryResult, partitions: tuple[str, ...]) -> list[str]:
-    """Those that no boot of the session has."""
-    known = {
-        name
-        for boot in result.boots
-        for index in (*(heap.index for heap in boot.heaps), *boot.partition_names)
-        for name in (heap_name(boot, index), stack_owner(boot, index), str(index))
-    }
-    return [f"partition {name}" for name in partitions if name not in known]
 
 
 # ---------------------------------------------------------------- JSON
@@ -149,7 +147,7 @@ def _stack_json(boot: BootMemory, stack: StackMemory) -> Json:
     return {
         "partition": stack_owner(boot, stack.partition),
         "task": stack.task,
-        "tasks_of_that_name": stack.tasks,
+        "tasks_of_that_name": len(stack.indices),
         "size_bytes": figure_json(stack.size),
         "high_water_bytes": figure_json(stack.high_water),
         "at_switch_max_bytes": figure_json(stack.at_switch),

@@ -3,12 +3,17 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
-from vxmon.errors import InputError
 from vxmon_cli.analyses.common import end, open_stored, session_options, write
+from vxmon_cli.selecting import selection_options
+
+if TYPE_CHECKING:
+    from vxmon.trace.selection import Selection
 
 __all__ = ["memory"]
 
@@ -24,9 +29,8 @@ def _rules_init(context: click.Context, _: click.Parameter, given: bool) -> None
 
 @click.command("memory")
 @session_options
-@click.option("--window", "span", metavar="A..B", help="Only this time from the first record: 1.5s..2s, 200ms.., ..3")
+@selection_options("span", "partitions", "tasks")
 @click.option("--per-frame", is_flag=True, help="Use of each heap by frames (JSON and CSV), too.")
-@click.option("--partition", "partitions", multiple=True, metavar="NAME", help="Only this partition; kernel is one.")
 @click.option(
     "--module", metavar="XML", type=click.Path(path_type=Path), help="The schedule, where the session does not tell it."
 )
@@ -37,33 +41,33 @@ def _rules_init(context: click.Context, _: click.Parameter, given: bool) -> None
 )  # fmt: skip
 @click.pass_context
 def memory(
-    context: click.Context, files: tuple[str, ...], span: str | None, partitions: tuple[str, ...],
-    module: Path | None, rules: str | None, form: str, *, per_frame: bool, strict: bool,
+    context: click.Context, files: tuple[str, ...], selection: Selection, module: Path | None, rules: str | None,
+    form: str, *, per_frame: bool, strict: bool,
 ) -> None:  # fmt: skip
     """Heaps and how they grow, stacks, operation counts.
 
     Growth is that of the lowest use of each frame, with its 95 % interval; leak? is said only when all the evidence
-    shown holds. With --rules what operations should cost stands beside what was measured.
+    shown holds. With --rules what operations should cost stands beside what was measured. The heap of the module OS
+    is that of the partition kernel.
     """
     from vxmon.analysis.memory.analyze import MemoryRequest, analyze_memory
+    from vxmon.analysis.memory.result import KERNEL
     from vxmon.config.accounting import read_accounting
     from vxmon.config.module import load_module
-    from vxmon.report.analyze_memory import chosen_partitions, memory_json, memory_rows, unknown_partitions
+    from vxmon.report.analyze_memory import chosen_parts, memory_json, memory_rows
     from vxmon.report.analyze_memory_text import memory_blocks
-    from vxmon.trace.span import EVERYTHING, parse_span
+    from vxmon.trace.selection import check_names
 
     request = MemoryRequest(
-        span=EVERYTHING if span is None else parse_span(span),
+        span=selection.span,
         per_frame=per_frame,
         module=None if module is None else load_module(module),
         rules=None if rules is None else read_accounting(rules),
     )
     with open_stored(files) as trace:
-        everything = analyze_memory(trace, request)
-        missing = unknown_partitions(everything, partitions)
-        if missing:
-            raise InputError(f"the session has no {' and no '.join(missing)}")
-        result = chosen_partitions(everything, partitions)
+        named = tuple(name for name in selection.partitions if name != KERNEL)
+        check_names(replace(selection, partitions=named), trace.facts)
+        result = chosen_parts(analyze_memory(trace, request), selection.partitions, selection.tasks)
         facts = trace.facts
         write(
             form, lambda: memory_blocks(result, facts), lambda: memory_json(result, facts), lambda: memory_rows(result)

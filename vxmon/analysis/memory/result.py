@@ -148,7 +148,7 @@ class StackMemory:
     margin: Figure
     rises: Figure
     deepest_time: int | None
-    tasks: int
+    indices: tuple[int, ...]
     gone: bool = False
 
     @property

@@ -109,7 +109,7 @@ class StackBook:
             margin=_margin(high_water, at_switch, size),
             rises=self._rises(own, lost),
             deepest_time=int(self.deepest_time[at]) if self.switches[at] else None,
-            tasks=len(own),
+            indices=tuple(own.tolist()),
         )
 
     def _high_water(self, own: Ints, size: int, lost: Lost) -> Figure:
