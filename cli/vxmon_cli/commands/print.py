@@ -54,8 +54,8 @@ _DIALECTS: Final = ("6", "7", "8")
 @click.pass_context
 def print_events(
     context: click.Context, files: tuple[str, ...], more_files: tuple[str, ...], output: str | None, head: str | None,
-    form: str, dialect: str, sources: tuple[str, ...], selection: Selection, *, one_line: bool, verbose: bool, wall: bool,
-    strict: bool,
+    form: str, dialect: str, sources: tuple[str, ...], selection: Selection, *, one_line: bool, verbose: bool,
+    wall: bool, strict: bool,
 ) -> None:  # fmt: skip
     """Show the events of sessions as lines, in order of time.
 
