@@ -11,19 +11,25 @@
 
 enum { POINT_PICTURE = 300, USER_KEY = 301 };
 
+struct line {
+    uint32_t counter;
+    uint8_t pattern[LINE_BYTES - 4u];
+};
+
 static OBJECT_ID_TYPE key, lines, position, health;
 
 /* The lines that symbols sent, and where we are. */
 static void collect(void)
 {
-    uint8_t line[LINE_BYTES], from[POSITION_BYTES];
+    struct line line;
+    struct position from;
     uint32_t length, valid;
     RETURN_CODE_TYPE code;
 
     do {
-        RECEIVE_QUEUE(lines, 0, line, &length, &code);
+        RECEIVE_QUEUE(lines, 0, &line, &length, &code);
     } while (code == NO_ERROR);
-    READ_SAMPLING_MESSAGE(position, from, &length, &valid, &code);
+    READ_SAMPLING_MESSAGE(position, &from, &length, &valid, &code);
 }
 
 static void display_render(void)
@@ -41,15 +47,16 @@ static void display_render(void)
 
 static void send_lines(uint32_t update)
 {
-    uint8_t line[LINE_BYTES], message[HEALTH_BYTES];
+    struct line line;
+    struct health message;
     uint32_t length, valid;
     RETURN_CODE_TYPE code;
 
     for (uint32_t i = 0; i < LINES; i++) {
-        fill_message(line, sizeof line, update * LINES + i);
-        SEND_QUEUE(lines, line, sizeof line, 0, &code);
+        fill_message(&line, sizeof line, update * LINES + i);
+        SEND_QUEUE(lines, &line, sizeof line, 0, &code);
     }
-    READ_SAMPLING_MESSAGE(health, message, &length, &valid, &code);
+    READ_SAMPLING_MESSAGE(health, &message, &length, &valid, &code);
 }
 
 /* In scenario faults the scale is once 0. */

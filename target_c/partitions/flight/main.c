@@ -28,16 +28,17 @@ static void flight_control(void)
 
 static void flight_guidance(void)
 {
-    uint8_t from[POSITION_BYTES], to[SURFACES_BYTES];
+    struct position from;
+    struct surfaces to;
     uint32_t length, valid;
     RETURN_CODE_TYPE code;
 
     for (uint32_t step = 1;; step++) {
         record_point(POINT_GUIDANCE);
-        READ_SAMPLING_MESSAGE(position, from, &length, &valid, &code);
+        READ_SAMPLING_MESSAGE(position, &from, &length, &valid, &code);
         work(85);
-        fill_message(to, sizeof to, step);
-        SEND_QUEUING_MESSAGE(surfaces, to, sizeof to, 0, &code);
+        fill_message(&to, sizeof to, step);
+        SEND_QUEUING_MESSAGE(surfaces, &to, sizeof to, 0, &code);
         chatter(20);
         PERIODIC_WAIT(&code);
     }

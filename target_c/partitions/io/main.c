@@ -27,13 +27,14 @@ static uint32_t frames_of(uint32_t poll)
 /* What flight control wants of the surfaces comes each second poll; each poll is reported. */
 static void exchange(uint32_t poll)
 {
-    uint8_t from[SURFACES_BYTES], to[REPORT_BYTES];
+    struct surfaces from;
+    struct report to;
     uint32_t length;
     RETURN_CODE_TYPE code;
 
-    RECEIVE_QUEUING_MESSAGE(surfaces, 0, from, &length, &code);
-    fill_message(to, sizeof to, poll);
-    SEND_QUEUING_MESSAGE(reports, to, sizeof to, 0, &code);
+    RECEIVE_QUEUING_MESSAGE(surfaces, 0, &from, &length, &code);
+    fill_message(&to, sizeof to, poll);
+    SEND_QUEUING_MESSAGE(reports, &to, sizeof to, 0, &code);
 }
 
 static void io_poll(void)

@@ -118,12 +118,29 @@ static inline const volatile struct shared_page *shared(void)
 }
 
 /* A message of `length` bytes whose content anyone can check: the number, big-endian, then byte i is number + i. */
-void fill_message(uint8_t *message, uint32_t length, uint32_t number);
+void fill_message(void *message, uint32_t length, uint32_t number);
 /* Sizes of the messages between the demo's partitions; module.xml has them too. */
 #define POSITION_BYTES 32u
 #define SURFACES_BYTES 24u
 #define REPORT_BYTES 16u
 #define HEALTH_BYTES 8u
+/* What is in them: what fill_message() writes. */
+struct position {
+    uint32_t counter;
+    uint8_t pattern[POSITION_BYTES - 4u];
+};
+struct surfaces {
+    uint32_t counter;
+    uint8_t pattern[SURFACES_BYTES - 4u];
+};
+struct report {
+    uint32_t counter;
+    uint8_t pattern[REPORT_BYTES - 4u];
+};
+struct health {
+    uint32_t counter;
+    uint8_t pattern[HEALTH_BYTES - 4u];
+};
 /*
  * In scenario faults, how often it was called with this counter; else 0. Also 0 after the health monitor restarted
  * the partition or the module: what was wrong was wrong once.

@@ -60,10 +60,12 @@ void work(unsigned units)
     result = state;
 }
 
-void fill_message(uint8_t *message, uint32_t length, uint32_t number)
+void fill_message(void *message, uint32_t length, uint32_t number)
 {
+    uint8_t *bytes = message;
+
     for (uint32_t i = 0; i < length; i++) {
-        message[i] = (uint8_t)(i < 4u ? number >> (24u - 8u * i) : number + i);
+        bytes[i] = (uint8_t)(i < 4u ? number >> (24u - 8u * i) : number + i);
     }
 }
 

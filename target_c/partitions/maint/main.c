@@ -16,15 +16,16 @@ static OBJECT_ID_TYPE orders, reports, health;
 /* All that has come since the last time, which is less than was sent: the queue is short. Then how we are. */
 static void read_reports(uint32_t round)
 {
-    uint8_t report[REPORT_BYTES], message[HEALTH_BYTES];
+    struct report report;
+    struct health message;
     uint32_t length;
     RETURN_CODE_TYPE code;
 
     do {
-        RECEIVE_QUEUING_MESSAGE(reports, 0, report, &length, &code);
+        RECEIVE_QUEUING_MESSAGE(reports, 0, &report, &length, &code);
     } while (code == NO_ERROR);
-    fill_message(message, sizeof message, round);
-    WRITE_SAMPLING_MESSAGE(health, message, sizeof message, &code);
+    fill_message(&message, sizeof message, round);
+    WRITE_SAMPLING_MESSAGE(health, &message, sizeof message, &code);
 }
 
 static void maint_statistics(void)

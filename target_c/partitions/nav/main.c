@@ -43,11 +43,11 @@ static void use_memory(void)
 
 static void send_position(uint32_t step)
 {
-    uint8_t message[POSITION_BYTES];
+    struct position message;
     RETURN_CODE_TYPE code;
 
-    fill_message(message, sizeof message, step);
-    WRITE_SAMPLING_MESSAGE(position, message, sizeof message, &code);
+    fill_message(&message, sizeof message, step);
+    WRITE_SAMPLING_MESSAGE(position, &message, sizeof message, &code);
 }
 
 /* In scenario faults one step each second is longer than the deadline allows. */
