@@ -15,6 +15,7 @@ from vxmon.link.learning import learn_target
 from vxmon.link.selection import TargetView
 from vxmon.wire.events import TABLES
 from vxmon.wire.types import Configure, RunConfig, TargetInfo
+from vxmon_cli.keys import given_key
 
 __all__ = ["ask_target", "connected", "offline_config"]
 
@@ -23,8 +24,8 @@ _CONNECT_SECONDS = 4.6
 
 @contextmanager
 def connected(address: tuple[str, int]) -> Iterator[Client]:
-    """A target under our control, for some commands. Raises TargetError."""
-    client = Client(*address)
+    """A target under our control, for some commands. Raises TargetError, InputError for a key that is none."""
+    client = Client(*address, key=given_key())
     try:
         client.connect(_CONNECT_SECONDS)
         yield client

@@ -17,6 +17,7 @@ from vxmon.link.client import REFUSED_S, Client
 from vxmon.link.qemu import LIVE, Boot, DemoTarget, find_image, forward_options, free_port
 from vxmon.link.repeatable import record_repeatable
 from vxmon.session import FileSink, OutputClosedError, Recorder, RingRecorder, RotatingRecorder, SessionWriter
+from vxmon_cli.keys import given_key
 from vxmon_cli.progress import Progress, summary_lines
 from vxmon_cli.stopping import STOP
 
@@ -129,17 +130,18 @@ def _record_repeatable(options: CaptureOptions, progress: Progress) -> int:
 def _record_live(options: CaptureOptions, progress: Progress) -> int:
     with ExitStack() as stack:
         demo: DemoTarget | None = None
+        key = given_key()
         address = options.address
         if options.qemu:
             image = find_image(options.image)
             port = free_port()
             address = ("127.0.0.1", port)
             boot = Boot.fresh(options.scenario, options.parameters)
-            demo = stack.enter_context(DemoTarget(image, boot, forward_options(port), LIVE))
+            demo = stack.enter_context(DemoTarget(image, boot, forward_options(port), LIVE, key=key))
         if address is None:
             raise TargetError("there is no target")
         session = _Session(options, f"{address[0]}:{address[1]}")
-        client = Client(*address, watch=demo.check if demo is not None else lambda: None)
+        client = Client(*address, watch=demo.check if demo is not None else lambda: None, key=key)
         stack.callback(client.close)
         stack.callback(lambda: _tell_segments(progress, session))
         _tune()

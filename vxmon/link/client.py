@@ -54,17 +54,18 @@ class Client:
 
     Until :meth:`record` is called datagrams are kept in memory; from then on everything received and sent is stored.
     ``early`` are the channels that belong to a session even from before it. ``output_error`` is set when the session
-    takes no more; reception goes on, nothing is acknowledged any more.
+    takes no more; reception goes on, nothing is acknowledged any more. ``key`` is the target's,
+    None when it has none.
 
     Raises:
         TargetError: there is no way to the target.
 
     """
 
-    def __init__(self, host: str, port: int, watch: Watch = lambda: None) -> None:
+    def __init__(self, host: str, port: int, watch: Watch = lambda: None, key: bytes | None = None) -> None:
         self.name = f"{host}:{port}"
         self._socket, self.buffer_bytes = open_socket(host, port)
-        self.link = HostLink(secrets.randbelow(1 << 30) + 1, time.monotonic_ns())
+        self.link = HostLink(secrets.randbelow(1 << 30) + 1, time.monotonic_ns(), key)
         self.receiver = Receiver(self._socket)
         self.output_error: OutputError | None = None
         self.corrupt = 0
@@ -117,7 +118,7 @@ class Client:
         """Wait shortly for datagrams; store them, feed the protocol, send what is due.
 
         Raises:
-            TargetError: the socket failed, or the watch says that the target is gone.
+            TargetError: the socket failed, the watch says that the target is gone, or it has another key.
 
         """
         self._watch()
@@ -135,6 +136,8 @@ class Client:
             self.receiver.give_back(batch)
         if self.receiver.failure:
             raise TargetError(f"{self.name}: reception failed: {self.receiver.failure}")
+        if self.link.denied:
+            raise TargetError(f"{self.name}: {self.link.denied}")
         self._send_due()
 
     def _send_due(self) -> None:

@@ -17,8 +17,9 @@ from numpy.typing import NDArray
 from vxmon.errors import WireError
 from vxmon.link.acks import StreamTracker
 from vxmon.link.commands import BACK_OFF_MS, PATIENT_MS, Pending, Requester
+from vxmon.link.guard import Guard
 from vxmon.wire.control import decode_reply
-from vxmon.wire.datagram import decode_datagram, encode_datagram
+from vxmon.wire.datagram import decode_datagram
 from vxmon.wire.notes import Note, NoteKind, encode_note
 from vxmon.wire.reassembly import Incomplete, Reassembler
 from vxmon.wire.resend import FragmentRequest, encode_fragment_request
@@ -68,6 +69,7 @@ class Control(Enum):
     HELD = "held"
     BUSY = "busy"
     SILENT = "silent"
+    DENIED = "denied"
 
 
 class HostLink:
@@ -77,10 +79,11 @@ class HostLink:
     ``delivered`` counts its records in distinct valid blocks, ``duplicates`` blocks that came again. ``silent_ns``
     is the silence before the last reboot. Of a ``resumed`` run ``attach`` has, by stream, the first index that was
     stored and what the target had lost before it. ``notes`` are sentences for the user, ``recorded`` datagrams for the
-    session only, oldest first; the caller takes both out.
+    session only, oldest first; the caller takes both out. With ``key`` only a target that has it is believed;
+    ``denied`` says why it and this host do not fit.
     """
 
-    def __init__(self, first_request: int, now: int) -> None:
+    def __init__(self, first_request: int, now: int, key: bytes | None = None) -> None:
         self.boot = 0
         self.control = Control.NONE
         self.info: TargetInfo | None = None
@@ -107,6 +110,7 @@ class HostLink:
         self._told: End | None = None
         self.trackers: dict[int, StreamTracker] = {}
         self.states: dict[int, StreamState] = {}
+        self._guard = Guard(key)
         self._requests = Requester(first_request)
         self._hello: Pending | None = None
         self._patient = False
@@ -160,6 +164,11 @@ class HostLink:
         self._happened(NoteKind.RESUMED, f"run {run}, which another host began, goes on with this one")
 
     @property
+    def denied(self) -> str:
+        """Why this host and this target do not fit, in words; "" when they do."""
+        return self._guard.failure
+
+    @property
     def repeated(self) -> int:
         """Commands that had to be sent again."""
         return self._requests.repeated
@@ -170,11 +179,14 @@ class HostLink:
         """Take a datagram that is no block."""
         try:
             datagram = decode_datagram(data)
-            if datagram.header.boot and not self._is_current(datagram.header.boot, now):
+            known = self._guard.admit(data, datagram)
+            if not known:
+                self._guard.check_plain(datagram, self.boot)
+            elif datagram.header.boot and not self._is_current(datagram.header.boot, now):
                 return
             payload = self._reassembler.add(datagram, now)
             if payload is not None:
-                self._dispatch(datagram, payload, now)
+                self._dispatch(datagram, payload, now, known=known)
         except WireError as error:
             self.refused[error.kind] += 1
 
@@ -183,6 +195,8 @@ class HostLink:
         if not len(rows):
             return
         boot = int(rows["boot"][-1])
+        if self._guard.active and boot != self.boot:
+            return  # blocks are plain: they cannot tell that the target was restarted
         if not self._is_current(boot, now):
             return
         ours = rows[(rows["boot"] == boot) & (rows["run"] == self.run)] if self.run else rows[:0]
@@ -246,16 +260,16 @@ class HostLink:
         self._note(text)
         if len(self.recorded) < _MAX_NOTES:
             note = Note(kind, text, self.run if run is None else run, boot, silence)
-            self.recorded.append(self._datagram(Channel.NOTE, encode_note(note)))
+            self.recorded.append(self._datagram(Channel.NOTE, encode_note(note), plain=True))
 
     def _note(self, text: str) -> None:
         if len(self.notes) < _MAX_NOTES:
             self.notes.append(text)
 
-    def _dispatch(self, datagram: Datagram, payload: bytes, now: int) -> None:
+    def _dispatch(self, datagram: Datagram, payload: bytes, now: int, *, known: bool) -> None:
         match datagram.header.channel:
             case Channel.REPLY:
-                self._take_reply(decode_reply(payload), now)
+                self._take_reply(decode_reply(payload), now, known=known)
             case Channel.HEARTBEAT if datagram.header.boot:
                 self._take_heartbeat(decode_target_heartbeat(payload))
             case Channel.TABLE:
@@ -278,7 +292,11 @@ class HostLink:
                 self.tasks |= {entry.index: entry.name for entry in table.tasks}
                 self.objects |= {entry.index: entry.name for entry in table.objects}
 
-    def _take_reply(self, reply: Reply, now: int) -> None:
+    def _take_reply(self, reply: Reply, now: int, *, known: bool) -> None:
+        if not known:
+            hello = self._hello
+            greeting = hello is not None and hello.command.request == reply.request
+            self._guard.check_plain_reply(reply, is_greeting=greeting)
         pending = self._requests.take(reply, now)
         if pending is None:
             return
@@ -293,6 +311,10 @@ class HostLink:
             self._take_end(reply.body)
 
     def _take_welcome(self, reply: Reply, now: int) -> None:
+        if not self._guard.take_welcome(reply):
+            self._hello = None
+            self.control = Control.DENIED
+            return
         if reply.result == Result.COOKIE and isinstance(reply.body, int):
             waits = PATIENT_MS if self._patient else BACK_OFF_MS
             self._hello = self._requests.submit(Hello(reply.body), now, waits)
@@ -353,8 +375,9 @@ class HostLink:
 
     def _command(self, pending: Pending) -> bytes:
         """A greeting is for whatever boot is there now: it is how a restarted target is found."""
-        any_boot = isinstance(pending.command.body, Hello)
-        return self._datagram(Channel.COMMAND, pending.payload, 0 if any_boot else self.boot)
+        body = pending.command.body
+        boot = 0 if isinstance(body, Hello) else self.boot
+        return self._datagram(Channel.COMMAND, pending.payload, boot, plain=body == Hello(0))
 
     def _watch(self, now: int) -> None:
         if not self.lost and self.control is Control.HELD and now - self._heard > _LOST:
@@ -363,11 +386,11 @@ class HostLink:
             self._happened(NoteKind.LINK_LOST, text, silence=now - self._heard)
             self.connect(now)
 
-    def _datagram(self, channel: Channel, payload: bytes, boot: int | None = None) -> bytes:
+    def _datagram(self, channel: Channel, payload: bytes, boot: int | None = None, *, plain: bool = False) -> bytes:
         self._sequences[channel] += 1
         sequence = self._sequences[channel] & 0xFFFFFFFF
         header = Header(channel, self.boot if boot is None else boot, sequence, message=sequence & 0xFFFF)
-        return encode_datagram(header, payload)
+        return self._guard.encode(header, payload, plain=plain)
 
     def _ask_again(self, lacking: Incomplete) -> bytes:
         request = FragmentRequest(lacking.channel, lacking.message, lacking.missing)

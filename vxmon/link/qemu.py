@@ -148,14 +148,18 @@ def dump_options(file: Path) -> list[str]:
 class DemoTarget:
     """A running demo target. Ends with this process, however that ends.
 
-    With ``foreground`` its console is our standard output and the terminal's ctrl-C reaches it.
+    With ``foreground`` its console is our standard output and the terminal's ctrl-C reaches it. A ``key`` reaches the
+    kernel as its boot file, which only this user can read; QEMU's command line has its name alone.
 
     Raises:
         TargetError: QEMU is not there or does not start.
 
     """
 
-    def __init__(self, image: Path, boot: Boot, network: list[str], clock: str, *, foreground: bool = False) -> None:
+    def __init__(
+        self, image: Path, boot: Boot, network: list[str], clock: str, *, foreground: bool = False,
+        key: bytes | None = None,
+    ) -> None:  # fmt: skip
         qemu = shutil.which(_QEMU)
         if qemu is None:
             raise TargetError(f"{_QEMU} is not installed; on Debian: apt-get install qemu-system-ppc")
@@ -164,7 +168,7 @@ class DemoTarget:
         console = "stdio" if foreground else f"file:{self._folder / 'console'}"
         command = [
             *_leash(), qemu, *_MACHINE, "-icount", clock, "-serial", console, *network,
-            "-kernel", str(image), "-append", boot.text,
+            "-kernel", str(image), "-append", boot.text, *self._boot_file(key),
         ]  # fmt: skip
         try:
             with (self._folder / "errors").open("wb") as errors:
@@ -179,6 +183,15 @@ class DemoTarget:
         except OSError as error:
             shutil.rmtree(self._folder, ignore_errors=True)
             raise TargetError(f"{qemu}: cannot be started: {error.strerror}") from error
+
+    def _boot_file(self, key: bytes | None) -> list[str]:
+        """QEMU's options for the key."""
+        if key is None:
+            return []
+        path = self._folder / "key"
+        path.touch(mode=0o600)
+        path.write_text(key.hex(), encoding="ascii")
+        return ["-initrd", str(path)]
 
     def __enter__(self) -> Self:
         return self

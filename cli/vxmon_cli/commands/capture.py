@@ -7,6 +7,7 @@ from typing import Any
 
 import click
 
+from vxmon_cli.keys import key_option, keyed_by_option
 from vxmon_cli.options import CaptureOptions
 from vxmon_cli.params import SCENARIOS, Address, BootParameter, Size
 
@@ -36,6 +37,7 @@ _LEAST_PART = 64 << 10
 @click.option("--one-way", is_flag=True, help="No acknowledgements: what gets lost on the way stays lost.")
 @click.option("--sync", is_flag=True, help="Acknowledge only what is on the disk (fsync).")
 @click.option("--resume", is_flag=True, help="Go on with what the target still records for a capture that was killed.")
+@key_option
 @click.option("-v", "--verbose", count=True, help="Say more about what goes on.")
 @click.option("--unit-slots", type=click.IntRange(128, 4096), help="Slots of 8 bytes in a unit.  [1024]")
 @click.option("--units", type=click.IntRange(2, 65535), help="Units of the target.  [all its memory holds]")
@@ -114,6 +116,10 @@ def _check(options: CaptureOptions, context: click.Context) -> None:
         (0 < options.rotate_size < _LEAST_PART, "--rotate-size is at least 64k"),
         (rotated and options.deterministic, "--deterministic writes one file"),
         (options.plan and planned, "--plan says what to record and how; leave out -E, -F and the options of buffers"),
+        (
+            options.deterministic and keyed_by_option(),
+            "--deterministic has no host that could show a key; leave out --key-file",
+        ),
         (options.deterministic and not options.seconds, "--deterministic needs -d SECONDS"),
         (
             options.deterministic and (options.events or options.size or options.ring),

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from vxmon_cli.keys import key_option
 from vxmon_cli.output import default_sigpipe
 from vxmon_cli.params import Address
 
@@ -36,6 +37,7 @@ class _Options:
 @click.command("hm-log")
 @click.argument("files", nargs=-1, metavar="FILE...")
 @click.option("--target", type=Address(_PORT), metavar="HOST[:PORT]", help="Ask this target instead of a session.")
+@key_option
 @click.option("--log", "which", type=click.Choice(["hm", "edr"]), default="hm", show_default=True, help="Which log.")
 @click.option("--type", "kind", metavar="T", help="HM: a code; ED&R: severity, facility, or both: FATAL+REBOOT.")
 @click.option("--partition", metavar="P", help="Only of this partition.")

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from vxmon_cli.keys import key_option
 from vxmon_cli.params import Address
 
 if TYPE_CHECKING:
@@ -52,6 +53,7 @@ def _init(file: str) -> None:
 @plan.command("check")
 @click.argument("file", metavar="FILE")
 @_TARGET
+@key_option
 @_RELEASE
 def _check(file: str, target: tuple[str, int] | None, release: str) -> None:
     """Check a plan, by itself or against what a target offers; the target changes nothing."""
@@ -70,6 +72,7 @@ def _check(file: str, target: tuple[str, int] | None, release: str) -> None:
 @plan.command("apply")
 @click.argument("file", metavar="FILE")
 @click.argument("target", type=Address(_PORT), metavar="HOST[:PORT]")
+@key_option
 def _apply(file: str, target: tuple[str, int]) -> None:
     """Make a plan the target's own: of the run that lasts, else of the next that is started without one.
 
@@ -86,6 +89,7 @@ def _apply(file: str, target: tuple[str, int]) -> None:
 @plan.command("show")
 @click.argument("file", metavar="FILE")
 @_TARGET
+@key_option
 @_RELEASE
 @click.option("--format", "form", type=click.Choice(["text", "json"]), default="text", show_default=True)
 def _show(file: str, target: tuple[str, int] | None, release: str, form: str) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import click
 
+from vxmon_cli.keys import given_key, key_option
 from vxmon_cli.params import SCENARIOS, Address, BootParameter
 
 __all__ = ["target"]
@@ -21,6 +22,7 @@ def target() -> None:
 @target.command("scenario")
 @click.argument("name", metavar="NAME")
 @click.argument("address", type=Address(_PORT), default=f"127.0.0.1:{_PORT}", metavar="[HOST[:PORT]]")
+@key_option
 def _scenario(name: str, address: tuple[str, int]) -> None:
     """Let a target's applications do something else: nominal, overload, leak, faults, chatter, bursty.
 
@@ -39,6 +41,7 @@ def _scenario(name: str, address: tuple[str, int]) -> None:
 
 @target.command("info")
 @click.argument("address", type=Address(_PORT), default=f"127.0.0.1:{_PORT}", metavar="[HOST[:PORT]]")
+@key_option
 @click.option("--format", "form", type=click.Choice(["text", "json"]), default="text", show_default=True)
 def _info(address: tuple[str, int], form: str) -> None:
     """Say what a target is, which events and limits it offers, its partitions, and the plan that is active."""
@@ -60,6 +63,7 @@ def _info(address: tuple[str, int], form: str) -> None:
 
 @target.command("memory")
 @click.argument("address", type=Address(_PORT), default=f"127.0.0.1:{_PORT}", metavar="[HOST[:PORT]]")
+@key_option
 @click.option("--format", "form", type=click.Choice(["text", "json"]), default="text", show_default=True)
 def _memory(address: tuple[str, int], form: str) -> None:
     """Show the heaps of a target's partitions as they are now."""
@@ -103,6 +107,7 @@ def _memory(address: tuple[str, int], form: str) -> None:
     metavar="KEY=VALUE",
     help="Any other boot parameter.",
 )
+@key_option
 @click.pass_context
 def _run(
     context: click.Context, scenario: str, port: int, length: str, release: str, image: str | None,
@@ -119,7 +124,7 @@ def _run(
     boot = replace(Boot.fresh(scenario, extra), run=length, release=release)
     kernel = find_image(image)
     check_port(port)
-    with DemoTarget(kernel, boot, forward_options(port), LIVE, foreground=True) as demo:
+    with DemoTarget(kernel, boot, forward_options(port), LIVE, foreground=True, key=given_key()) as demo:
         if demo.wait(float("inf")):
             raise demo.failure()
     context.exit(0)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "kernel/parameters.h"
 
+#include "kernel/board.h"
 #include "kernel/library.h"
 
 #define MAX_TEXT 1024u
@@ -90,7 +91,6 @@ static uint32_t chosen_address(const void *device_tree, const char *property)
     return address != NULL && bytes == sizeof *address ? *address : 0u;
 }
 
-/* Where the boot loader put it is memory that others may get: nothing is left there. */
 static void take_file(const void *device_tree)
 {
     const uint32_t begin = chosen_address(device_tree, "linux,initrd-start");
@@ -103,8 +103,7 @@ static void take_file(const void *device_tree)
     if (file_bytes > MAX_FILE) {
         panic("boot file is longer than %u bytes", MAX_FILE);
     }
-    memcpy(file, (const void *)(uintptr_t)begin, file_bytes);
-    memset((void *)(uintptr_t)begin, 0, file_bytes);
+    board_take(begin, file, file_bytes);
 }
 
 char *boot_file(uint32_t *bytes)

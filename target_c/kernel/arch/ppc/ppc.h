@@ -78,6 +78,8 @@ struct tlb_entry {
 /* Adds an entry in the next free place; false when there is none. */
 bool tlb_add(const struct tlb_entry *entry);
 void tlb_clear(unsigned index);
+/* Takes the entry away that was added last. */
+void tlb_remove_last(void);
 
 /* Called by the vectors: what to do about an exception, and whose registers to load then. */
 struct arch_context *ppc_exception(struct arch_context *context, uint32_t vector);

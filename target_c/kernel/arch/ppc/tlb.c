@@ -37,6 +37,11 @@ bool tlb_add(const struct tlb_entry *entry)
     return true;
 }
 
+void tlb_remove_last(void)
+{
+    tlb_clear(--used);
+}
+
 static uint32_t size_of(uint32_t bytes)
 {
     uint32_t size = 1;

@@ -26,6 +26,8 @@
 #define PERSISTENT_MEMORY 0x07F00000u
 #define RESET_CONTROL (CCSR + 0xE00B0u)
 #define RESET_REQUEST 2u
+#define TAKE_WINDOW 0x70000000u
+#define TAKE_BYTES 0x00100000u
 #define MONITOR_MEMORY 0x00400000u
 #define MONITOR_MEMORY_BYTES 0x00400000u
 #define MORE_MEMORY 0x00800000u
@@ -44,6 +46,19 @@ void board_init(void)
     map_devices(CCSR, CCSR_PHYSICAL);
     map_devices(PLATFORM_BUS, PLATFORM_BUS_PHYSICAL);
     map_devices(PCI_MEMORY, PCI_MEMORY_PHYSICAL);
+}
+
+/* Looked at through addresses that are free as long as there are no partitions. */
+void board_take(uint32_t physical, void *to, uint32_t bytes)
+{
+    const uint32_t offset = physical % TAKE_BYTES;
+    uint8_t *const from = (uint8_t *)(uintptr_t)(TAKE_WINDOW + offset);
+
+    (void)tlb_add(&(struct tlb_entry){
+        .address = TAKE_WINDOW, .physical = physical - offset, .size = SIZE_1M, .permissions = KERNEL_READ_WRITE});
+    memcpy(to, from, bytes);
+    memset(from, 0, bytes);
+    tlb_remove_last();
 }
 
 /* Instead of the boot loader's one entry for all: text not writable, data not executable, the rest not there. */

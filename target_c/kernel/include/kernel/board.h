@@ -13,6 +13,8 @@ extern const char board_name[];
  * device tree, and the other devices. */
 void board_init(void);
 void board_protect(void);
+/* Before board_protect: moves at most 64 KiB out of memory that nothing else looks at, and leaves zeros there. */
+void board_take(uint32_t physical, void *to, uint32_t bytes);
 /* One character to the console; waits until the device takes it. */
 void board_put(char character);
 /* Ends the machine: exit status 0 after `pass`, 1 else. */
