@@ -2,8 +2,8 @@
 """Cuts a time window or some streams out of a trace, as a smaller session of whole datagrams.
 
 Kept are the blocks that have records, or border losses, of the selection; everything that came while these came, such
-as damaged datagrams, which explain losses, and the host's; and from the whole trace the tables, replies, notes, ends, and the
-first and last heartbeat of each run. What was kept of each stream stands in the metadata (vxmon.trace.cuts).
+as damaged datagrams, which explain losses, and the host's; and from the whole trace the tables, replies, notes, ends,
+and the first and last heartbeat of each run. What was kept of each stream stands in the metadata (vxmon.trace.cuts).
 """
 
 from __future__ import annotations
