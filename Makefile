@@ -17,7 +17,7 @@ PYTEST := $(PY) -m pytest
 # What the included files add to: everything `make build` makes, and what the target tests need.
 BUILD_TARGETS :=
 
-.PHONY: help setup build gen demo test test-unit test-target test-qemu truth storm bench check clean
+.PHONY: help setup build gen demo test test-unit test-target test-qemu truth storm soak bench check clean
 
 help: ## show the verbs
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -68,6 +68,10 @@ LOSS ?= 30
 QEMU ?= 25
 storm: build ## captures through a bad link, against the target's own list: SEEDS=20 LOSS=30 (or mixed), QEMU=25 percent
 	@$(PY) -m tests.storm --seeds $(SEEDS) --loss $(LOSS) --qemu $(QEMU)
+
+MINUTES ?= 15
+soak: build ## a long capture on QEMU, MINUTES=15: memory flat, nothing lost
+	@$(PY) -m tests.storm.soak --minutes $(MINUTES)
 
 bench: build ## measure; prints a table, asserts nothing
 	@$(PY) -m tests.bench

@@ -157,7 +157,8 @@ class Receiver:
             if not full and not poll.poll(_POLL_MS):
                 continue
             if not full:
-                time.sleep(_GATHER_S)
+                # The further behind the consumer is, the fewer and larger batches it gets.
+                time.sleep(_GATHER_S * (1 + self._full.qsize()))
             full = self._receive()
 
     def _receive(self) -> bool:

@@ -14,6 +14,7 @@ __all__ = ["session"]
 # Command -> the word on it in the list. vxmon_cli.sessions has a module of that name.
 _COMMANDS: Final[dict[str, str]] = {
     "cut": "Cut a time window or some CPUs out of a session, as a smaller session.",
+    "verify": "Check that a session is sound: checksums, records, order, tables, end.",
 }
 
 
