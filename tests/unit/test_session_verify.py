@@ -109,9 +109,24 @@ def test_parts_are_one_session(tmp_path: Path) -> None:
     files = parts(tmp_path)
     assert {status for status, _ in verdicts(*files).values()} == {"ok"}
     first = verdicts(files[0])
-    assert first["ends of runs"] == ("told", f"boot 0x{Target().boot:08x} run 1: the session goes on in another part")
+    assert first["ends of runs"] == ("told", "part 1 of r.pcapng, which goes on in another file")
     without = verdicts(files[0], files[2])
     assert without["parts"] == ("wrong", "parts 1, 3; not given: 2")
+
+
+def test_a_part_alone_says_that_the_rest_is_elsewhere_and_not_lost(tmp_path: Path) -> None:
+    record(tmp_path, 400)
+    files = parts(tmp_path)
+    with open_trace([str(files[1])]) as trace:
+        (stream,) = trace.facts.streams
+        assert not trace.facts.incomplete
+        assert (stream.lost_records, stream.before_attach) == (0, 0)
+        assert stream.cut_away == stream.recorded - stream.delivered > 0
+    with open_trace([str(file) for file in files[1:3]]) as trace:
+        assert trace.facts.problems == []
+        assert not trace.facts.incomplete
+    with open_trace([str(files[0]), str(files[2])]) as trace:
+        assert "counts as lost" in trace.facts.problems[0]
 
 
 @pytest.mark.parametrize("form", ["json", "csv"])

@@ -100,7 +100,7 @@ def _identity(facts: Facts) -> Check:
         for run in boot.runs.values():
             for stream in run.streams.values():
                 where = f"boot 0x{boot.id:08x} run {run.number} CPU {stream.stream}"
-                known = stream.delivered + stream.lost_records + stream.before_attach + getattr(stream, "cut_away", 0)
+                known = stream.delivered + stream.lost_records + stream.before_attach + stream.cut_away
                 if known != stream.recorded:
                     wrong.append(f"{where}: {stream.recorded} recorded, but {known} delivered, lost or elsewhere")
                 if stream.lost_records:
@@ -181,19 +181,10 @@ def _part_number(metadata: dict[str, object]) -> int:
     return number if isinstance(number, int) and 0 < number < 100_000 else 0
 
 
-def _goes_on(facts: Facts) -> bool:
-    """Whether the last part that is here says that another follows."""
-    parts = [(number, file) for file in facts.files if (number := _part_number(file.metadata))]
-    if not parts:
-        return False
-    cut = max(parts, key=lambda part: part[0])[1].metadata.get("cut")
-    return isinstance(cut, dict) and cut.get("more") is True
-
-
 def _ends(facts: Facts) -> Check:
+    if facts.cut is not None and facts.cut.more:
+        return Check("ends of runs", TOLD, facts.cut.text)
     runs = [f"boot 0x{boot.id:08x} run {run.number}" for boot, run in facts.open_runs]
-    if runs and _goes_on(facts):
-        return Check("ends of runs", TOLD, f"{', '.join(runs[:10])}: the session goes on in another part")
     wrong = f"the end is missing of {', '.join(runs[:10])}" if runs else ""
     count = sum(len(boot.runs) for boot in facts.boots)
     return _check("ends of runs", wrong, f"{counted(count, 'run')} with their ends")

@@ -46,12 +46,14 @@ NOTHING: Final = Kept(0, 0, 0, 0)
 class Cut:
     """A session's word on how it was cut: the selection in words, of which files, and what was kept.
 
-    ``streams`` are by (boot id, run, stream); of one that is not among them nothing is known.
+    ``streams`` are by (boot id, run, stream); of one that is not among them nothing is known. ``more`` is true of a
+    part of a session in several files that is followed by another: the ends of runs may be there.
     """
 
     what: str
     of: tuple[str, ...] = ()
     streams: Mapping[Place, Kept] = field(default_factory=dict)
+    more: bool = False
 
     def kept(self, boot: int, run: int, stream: int) -> Kept:
         """What was kept of a stream."""
@@ -60,7 +62,8 @@ class Cut:
     @property
     def text(self) -> str:
         """In words."""
-        return f"cut {self.what} of {', '.join(self.of) or 'a session'}"
+        text = f"{self.what} of {', '.join(self.of) or 'a session'}"
+        return f"{text}, which goes on in another file" if self.more else f"cut {text}"
 
 
 def write_cut(cut: Cut) -> dict[str, Any]:
@@ -80,7 +83,19 @@ def read_cut(metadata: Iterable[Mapping[str, Any]]) -> tuple[Cut | None, list[st
         return None, ["what it says of how it was cut makes no sense; what was cut away counts as lost"]
     if len(good) == 1:
         return good[0], []
-    return _joined(good), ["several cuts are read as one; what lies between them counts as lost"]
+    apart = ["several cuts are read as one; what lies between them counts as lost"] if _are_apart(good) else []
+    return _joined(good), apart
+
+
+def _are_apart(cuts: list[Cut]) -> bool:
+    """Whether records of a stream lie between two cuts."""
+    ends: dict[Place, int] = {}
+    pieces = sorted((place, kept.begin, kept.end) for cut in cuts for place, kept in cut.streams.items())
+    for place, begin, end in pieces:
+        if begin > ends.get(place, begin):
+            return True
+        ends[place] = max(end, ends.get(place, end))
+    return False
 
 
 def _joined(cuts: list[Cut]) -> Cut:
@@ -92,7 +107,8 @@ def _joined(cuts: list[Cut]) -> Cut:
                 min(kept.attach, other.attach), min(kept.begin, other.begin), max(kept.end, other.end),
                 max(kept.recorded, other.recorded),
             )  # fmt: skip
-    return Cut(" and ".join(cut.what for cut in cuts)[:_LONGEST], tuple({n for cut in cuts for n in cut.of}), streams)
+    what, of = " and ".join(cut.what for cut in cuts)[:_LONGEST], tuple({name for cut in cuts for name in cut.of})
+    return Cut(what, of, streams, more=any(cut.more for cut in cuts))
 
 
 def _read(value: Any) -> Cut | None:
@@ -104,7 +120,8 @@ def _read(value: Any) -> Cut | None:
     if len(streams) > _MOST_STREAMS or not all(map(_sound, streams)):
         return None
     names = tuple(str(name)[:_LONGEST] for name in of[:10])
-    return Cut(what[:_LONGEST], names, {(row[0], row[1], row[2]): Kept(*row[3:]) for row in streams})
+    kept = {(row[0], row[1], row[2]): Kept(*row[3:]) for row in streams}
+    return Cut(what[:_LONGEST], names, kept, more=value.get("more") is True)
 
 
 def _sound(row: Any) -> bool:

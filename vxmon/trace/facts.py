@@ -234,7 +234,12 @@ class Facts:
 
     @property
     def open_runs(self) -> list[tuple[Boot, Run]]:
-        """Runs whose end is not in the files: how many records followed is not known."""
+        """Runs whose end is not in the files: how many records followed is not known.
+
+        Of the parts of a session that goes on in another file that is as it should be.
+        """
+        if self.cut is not None and self.cut.more:
+            return []
         return [(boot, run) for boot in self.boots for run in boot.runs.values() if not run.complete]
 
     @property
