@@ -108,6 +108,16 @@ class SessionReader:
         return self._source.seekable
 
     @property
+    def identity(self) -> tuple[int, ...]:
+        """Which file it is and in what state, now; see :class:`vxmon.session.source.Source`."""
+        return self._source.identity
+
+    @property
+    def opened_as(self) -> tuple[int, ...]:
+        """The identity that the file had when it was opened."""
+        return self._source.opened_as
+
+    @property
     def metadata(self) -> dict[str, Any]:
         """The session's own metadata; empty for captures of other tools. What is said at its end is added."""
         found: dict[str, Any] = {}

@@ -33,7 +33,13 @@ class Source:
         mode = os.fstat(descriptor)
         self.seekable = stat.S_ISREG(mode.st_mode)
         self.size = mode.st_size if self.seekable else None
+        self.opened_as = _identity(mode)
         self._before = b""
+
+    @property
+    def identity(self) -> tuple[int, ...]:
+        """Which file it is and in what state, now: device, inode, size, times of last changes in ns."""
+        return _identity(os.fstat(self._descriptor))
 
     def read_head(self) -> bytes:
         """The first bytes, fewer when there are no more."""
@@ -101,6 +107,10 @@ class Source:
         if self._descriptor >= 0:
             descriptor, self._descriptor = self._descriptor, -1
             os.close(descriptor)
+
+
+def _identity(mode: os.stat_result) -> tuple[int, ...]:
+    return mode.st_dev, mode.st_ino, mode.st_size, mode.st_mtime_ns, mode.st_ctime_ns
 
 
 def open_source(path: str) -> Source:

@@ -151,6 +151,10 @@ class Boot:
             self._wall, self._wall_bounds = WallClock.of(self.clock, self.clock_hz), len(self.clock)
         return self._wall
 
+    def forget_wall(self) -> None:
+        """Drop what was fitted; it is made again when it is asked for."""
+        self._wall, self._wall_bounds = None, 0
+
     def run(self, number: int) -> Run:
         """The run of that number, made when it is new."""
         return self.runs.setdefault(number, Run(number))

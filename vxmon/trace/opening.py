@@ -8,6 +8,7 @@ from collections.abc import Iterable
 from vxmon.errors import InputError
 from vxmon.session.reader import SessionReader, open_session
 from vxmon.trace.live import LiveTrace
+from vxmon.trace.store import IndexStore
 from vxmon.trace.trace import StoredTrace, Trace
 
 __all__ = ["open_trace"]
@@ -15,6 +16,8 @@ __all__ = ["open_trace"]
 
 def open_trace(paths: Iterable[str]) -> Trace:
     """Open sessions as one trace; of files the first pass is made at once. ``-`` is standard input.
+
+    Of large files the outcome of the first pass is kept, see vxmon.trace.store.
 
     Raises:
         InputError: a file cannot be opened or is no session, or a pipe is not the only one.
@@ -33,7 +36,7 @@ def open_trace(paths: Iterable[str]) -> Trace:
 def _trace(readers: list[SessionReader]) -> Trace:
     pipes = [reader.name for reader in readers if not reader.seekable]
     if not pipes:
-        return StoredTrace(readers)
+        return StoredTrace(readers, IndexStore.of_user())
     if len(readers) > 1:
         raise InputError(f"{pipes[0]}: a pipe is read as it comes and must be the only session")
     return LiveTrace(readers[0])

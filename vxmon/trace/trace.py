@@ -29,6 +29,7 @@ from vxmon.trace.linknotes import note_link_records
 from vxmon.trace.losses import Damage
 from vxmon.trace.names import LOSS_ID
 from vxmon.trace.scan import Scanner
+from vxmon.trace.store import IndexStore
 from vxmon.wire.datagram import VERSION
 
 __all__ = ["StoredTrace", "Trace", "check_format", "note_cut", "note_file"]
@@ -81,14 +82,28 @@ class StoredTrace(Trace):
 
     Args:
         readers: open sessions that can be read again; the trace closes them.
+        store: where the outcome of the first pass is kept; None: nowhere.
 
     Raises:
         InputError: a session cannot be read, or is of a newer wire format.
 
     """
 
-    def __init__(self, readers: Iterable[SessionReader]) -> None:
+    index: NDArray[np.void]
+
+    def __init__(self, readers: Iterable[SessionReader], store: IndexStore | None = None) -> None:
         super().__init__(readers)
+        kept = None if store is None else store.load(self._readers)
+        if kept is not None:
+            self.facts, self.index = kept
+            self.facts.cut, _ = read_cut(file.metadata for file in self.facts.files)
+            return
+        self._scan()
+        if store is not None:
+            store.save(self._readers, self.facts, self.index)
+
+    def _scan(self) -> None:
+        """The first pass."""
         scanner = Scanner()
         for number, reader in enumerate(self._readers):
             for batch in reader.datagrams():
@@ -96,7 +111,7 @@ class StoredTrace(Trace):
             note_file(scanner.facts, reader)
         check_format(scanner)
         note_cut(scanner.facts)
-        self.index: NDArray[np.void] = build_index(scanner, Damage.of(reader.damage for reader in self._readers))
+        self.index = build_index(scanner, Damage.of(reader.damage for reader in self._readers))
         self.facts = scanner.facts
 
     def chunks(self, index: NDArray[np.void] | None = None) -> Iterator[Chunk]:
