@@ -224,7 +224,7 @@ def test_without_a_key_of_ones_own_nothing_is_kept(session: Path, keeper: IndexS
 def test_small_sessions_and_those_who_do_not_want_it_have_none(session: Path, tmp_path: Path) -> None:
     outcome([session], IndexStore(tmp_path / "cache"))
     assert not session.with_name(session.name + SUFFIX).exists()
-    assert IndexStore.of_user({"HOME": "/home/x"}) == IndexStore(Path("/home/x/.cache/vxmon"))
+    assert IndexStore.of_user({"HOME": "/h"}) == IndexStore(Path("/h/.cache/vxmon"))
     assert IndexStore.of_user({"HOME": "/x", "XDG_CACHE_HOME": "/c"}) == IndexStore(Path("/c/vxmon"))
     assert IndexStore.of_user({"HOME": "/x", "XDG_CACHE_HOME": "c"}) == IndexStore(Path("/x/.cache/vxmon"))
     for environment in ({}, {"HOME": ""}, {"HOME": "/x", "VXMON_INDEX": "off"}, {"HOME": "/x", "VXMON_INDEX": "0"}):
