@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 
 from vxmon.analysis.comm.depth import DepthBook
 from vxmon.analysis.comm.destination import DestinationBook
-from vxmon.analysis.comm.result import BootComm, Depth, Flow, ObjectComm, Receiving, Sending
+from vxmon.analysis.comm.result import BootComm, Depth, Flow, ObjectComm, Receiving, Sending, unique_labels
 from vxmon.analysis.comm.source import SourceBook
 from vxmon.analysis.figures import Figure
 from vxmon.analysis.spread import Spread, spread_of
@@ -43,14 +43,8 @@ def boot_figures(books: BootBooks) -> BootComm:
 
 def _labels(names: Names, indices: list[int]) -> dict[int, str]:
     """A name for each object that no other has: the index stands behind all but the first of equal ones."""
-    seen: Counter[str] = Counter()
-    labels = {}
-    for index in indices:
-        name = names.objects[index].name if index in names.objects else ""
-        name = name or f"object {index}"
-        labels[index] = f"{name}#{index}" if seen[name] else name
-        seen[name] += 1
-    return labels
+    given = {i: names.objects[i].name if i in names.objects else "" for i in indices}
+    return unique_labels({i: name or f"object {i}" for i, name in given.items()})
 
 
 def _object(books: BootBooks, index: int, labels: Mapping[int, str]) -> ObjectComm:

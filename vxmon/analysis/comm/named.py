@@ -13,10 +13,10 @@ Times are ns.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Final
 
-from vxmon.analysis.comm.result import BootComm, CommResultSet, Flow, ObjectComm, Receiving, Sending
+from vxmon.analysis.comm.result import BootComm, CommResultSet, Flow, ObjectComm, Receiving, Sending, unique_labels
 from vxmon.analysis.figures import Extreme, Figure
 from vxmon.analysis.named import NamedFigure, Unit
 from vxmon.analysis.spread import Spread
@@ -34,8 +34,10 @@ def named_figures(result: CommResultSet, facts: Facts | None = None) -> Iterator
     for boot in result.boots:
         for one in boot.objects:
             yield from _object(boot, one)
+        ends = {-1 if end is None else end: end for flow in boot.flows for end in (flow.sender, flow.receiver)}
+        labels = unique_labels({key: partition_name(boot, end) for key, end in sorted(ends.items())})
         for flow in boot.flows:
-            yield from _flow(boot, flow)
+            yield from _flow(boot, flow, labels)
 
 
 def partition_name(boot: BootComm, index: int | None) -> str:
@@ -92,8 +94,9 @@ def _receiving(boot: BootComm, prefix: str, receiving: Receiving, capacity: int)
         yield _named(boot, f"{prefix}.{name}.count", getattr(receiving, name))
 
 
-def _flow(boot: BootComm, flow: Flow) -> Iterator[NamedFigure]:
-    prefix = f"flow.{partition_name(boot, flow.sender)}.{partition_name(boot, flow.receiver)}"
+def _flow(boot: BootComm, flow: Flow, labels: Mapping[int, str]) -> Iterator[NamedFigure]:
+    sender, receiver = (labels[-1 if end is None else end] for end in (flow.sender, flow.receiver))
+    prefix = f"flow.{sender}.{receiver}"
     yield _named(boot, f"{prefix}.count", flow.count, high_is_bad=False)
     yield _named(boot, f"{prefix}.bytes", flow.octets, "bytes", high_is_bad=False)
 

@@ -10,7 +10,20 @@ from vxmon.analysis.figures import Figure
 from vxmon.analysis.spread import Spread
 from vxmon.trace.span import EVERYTHING, Span
 
-__all__ = ["BootComm", "CommResultSet", "Depth", "Flow", "ObjectComm", "Receiving", "Sending"]
+__all__ = ["BootComm", "CommResultSet", "Depth", "Flow", "ObjectComm", "Receiving", "Sending", "unique_labels"]
+
+
+def unique_labels(names: Mapping[int, str]) -> dict[int, str]:
+    """The names, with the index behind all but the first of equal ones."""
+    labels: dict[int, str] = {}
+    used: set[str] = set()
+    for index, name in names.items():
+        label = name
+        while label in used:
+            label += f"#{index}"
+        labels[index] = label
+        used.add(label)
+    return labels
 
 
 @dataclass(frozen=True, slots=True)
