@@ -6,9 +6,9 @@ from __future__ import annotations
 import pytest
 
 from vxmon.errors import WireError
-from vxmon.link.commands import Requester
+from vxmon.link.commands import PATIENT_MS, Requester
 from vxmon.wire.control import decode_command
-from vxmon.wire.types import InfoRequest, Reply, Result, Stop, Trigger
+from vxmon.wire.types import Hello, InfoRequest, Reply, Result, Stop, Trigger
 
 MS = 1_000_000
 
@@ -81,3 +81,38 @@ def test_request_ids_go_round_without_0() -> None:
 def test_values_outside_their_limits_are_refused_at_once() -> None:
     with pytest.raises(WireError):
         Requester(1).submit(Trigger(1, "x" * 65), 0)
+
+
+def test_a_cancelled_command_is_repeated_no_more_and_makes_way() -> None:
+    requester = Requester(1)
+    first, second = requester.submit(InfoRequest(), 0), requester.submit(Stop(), 0)
+    requester.poll(0)
+    assert requester.cancel(first)
+    assert first.failure == "cancelled"
+    assert [p.command.request for p in requester.poll(1 * MS)] == [2]
+    assert requester.take(Reply(1, Result.OK), 2 * MS) is None, "its reply came late"
+    assert requester.take(Reply(2, Result.OK), 2 * MS) is second
+    assert not requester.cancel(second), "it is over"
+
+
+def test_a_command_that_waits_can_be_cancelled_too() -> None:
+    requester = Requester(1)
+    first, second = requester.submit(InfoRequest(), 0), requester.submit(Stop(), 0)
+    requester.poll(0)
+    assert requester.cancel(second)
+    assert sent_at(requester, 4500)[-1] == (3000, 1)
+    assert first.failure == ""
+
+
+def test_what_was_given_up_is_told_once() -> None:
+    requester = Requester(1)
+    pending = requester.submit(InfoRequest(), 0)
+    sent_at(requester, 4700)
+    assert requester.take_given_up() == [pending]
+    assert requester.take_given_up() == []
+
+
+def test_a_target_that_starts_up_is_greeted_often() -> None:
+    requester = Requester(1)
+    requester.submit(Hello(0), 0, PATIENT_MS)
+    assert [ms for ms, _ in sent_at(requester, 1100)] == [0, 250, 500, 750, 1000]

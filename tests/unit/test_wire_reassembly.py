@@ -14,6 +14,8 @@ from vxmon.wire.datagram import decode_datagram, split_message
 from vxmon.wire.reassembly import MAX_MESSAGES, TIMEOUT_NS, Reassembler
 from vxmon.wire.types import Channel, Datagram, Header
 
+MS = 1_000_000
+
 
 def fragments(message: int, size: int, boot: int = 1) -> tuple[bytes, list[Datagram]]:
     payload = random.Random(message).randbytes(size)
@@ -99,3 +101,40 @@ def test_numbers_are_used_again_after_a_while() -> None:
     payload, pieces = fragments(1, 900)
     for now in (0, TIMEOUT_NS + 1):
         assert [reassembler.add(piece, now) for piece in pieces] == [None, payload]
+
+
+def test_missing_fragments_are_asked_for_after_a_silence_then_less_and_less_often() -> None:
+    """SPEC section 7: 40 ms after the last fragment, then after 80, 160, 320 and 640 ms, for 2 s in all."""
+    _, pieces = fragments(7, 2000)
+    reassembler = Reassembler()
+    reassembler.add(pieces[0], 0)
+    reassembler.add(pieces[3], 10 * MS)
+    asked = [(ms, lack.missing) for ms in range(2001) for lack in reassembler.lacking(ms * MS)]
+    assert asked == [(at, (1, 2, 4)) for at in (50, 130, 290, 610, 1250)]
+    assert reassembler.due(3 * MS) > TIMEOUT_NS
+
+
+def test_a_fragment_that_comes_puts_the_next_request_off() -> None:
+    payload, pieces = fragments(7, 2000)
+    reassembler = Reassembler()
+    reassembler.add(pieces[0], 0)
+    assert [lack.missing for lack in reassembler.lacking(40 * MS)] == [(1, 2, 3, 4)]
+    reassembler.add(pieces[1], 60 * MS)
+    assert reassembler.due(60 * MS) == 100 * MS
+    assert reassembler.lacking(99 * MS) == []
+    assert [lack.text for lack in reassembler.lacking(100 * MS)] == ["3 of 5 fragments (2, 3, 4)"]
+    for piece in pieces[2:]:
+        done = reassembler.add(piece, 110 * MS)
+    assert done == payload
+    assert reassembler.lacking(TIMEOUT_NS) == []
+
+
+def test_hostile_fragment_counts_take_no_memory_and_no_requests_without_end() -> None:
+    """Beginnings of 10,000 messages of 64 fragments: eight are kept, each asked for five times at most."""
+    reassembler = Reassembler()
+    for number in range(10_000):
+        header = Header(Channel.TABLE, 1, number, fragment=number % 64, fragments=64, message=number)
+        reassembler.add(Datagram(header, bytes(1440)), 0)
+    asked = sum(len(reassembler.lacking(ms * MS)) for ms in range(0, 2000, 10))
+    assert asked == 5 * MAX_MESSAGES
+    assert len(reassembler.close()) == 10_000
