@@ -11,8 +11,10 @@ from typing import Final, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from vxmon.analysis.deadlines import Deadlines
 from vxmon.analysis.figures import Figure, Statistic
 from vxmon.analysis.named import NamedFigure
+from vxmon.trace.batches import batched
 from vxmon.trace.columns import Columns
 from vxmon.trace.facts import CAUSES, Boot, Facts, Stream
 from vxmon.trace.fields import FieldReader
@@ -37,6 +39,8 @@ __all__ = [
 # A sample later than this many periods of its partition has missed at least one.
 _LATE_SAMPLE: Final = 2
 _MOST_FILTERS: Final = 100
+# What must be recorded to compare missed deadlines with the health monitor's reports.
+_DEADLINES: Final = frozenset({EventId.RELEASE, EventId.COMPLETE, EventId.DEADLINE, EventId.HM_EVENT})
 
 Ints = NDArray[np.int64]
 Severity = Literal["error", "warning", "note"]
@@ -161,10 +165,10 @@ def analyze_quality(trace: StoredTrace) -> Quality:
             quality.edges.append(_edges(boot, run.number))
     quality.losses = list(_losses(facts))
     samples = _Samples()
-    _walk(trace, quality, samples)
-    quality.findings = sorted(
-        _findings(facts, quality, samples), key=lambda f: ("error", "warning", "note").index(f.severity)
-    )
+    deadlines: dict[int, Deadlines] = {}
+    _walk(trace, quality, samples, deadlines)
+    findings = [*_findings(facts, quality, samples), *_deadline_findings(facts, deadlines)]
+    quality.findings = sorted(findings, key=lambda f: ("error", "warning", "note").index(f.severity))
     return quality
 
 
@@ -294,12 +298,15 @@ class _Samples:
             self.distances.setdefault((boot, number), Statistic()).add(steps, times=own[-len(steps) :])
 
 
-def _walk(trace: StoredTrace, quality: Quality, samples: _Samples) -> None:
-    """The one pass over the records: unknown events, and samples."""
+def _walk(trace: StoredTrace, quality: Quality, samples: _Samples, deadlines: dict[int, Deadlines]) -> None:
+    """The one pass over the records: unknown events, samples, and deadlines."""
+    readers = {boot.number: FieldReader(boot.table) for boot in trace.facts.boots}
     unknown = np.zeros(LOSS_ID, np.int64)
     known: dict[int, NDArray[np.bool_]] = {}
-    for chunk in trace.chunks():
+    for chunk in batched(trace.chunks()):
         boot, columns = chunk.boot, chunk.columns
+        own = deadlines.setdefault(boot.number, Deadlines())
+        own.feed(columns, readers[boot.number], chunk.losses)
         if boot.number not in known:
             known[boot.number] = np.zeros(LOSS_ID, bool)
             known[boot.number][[event.id for event in boot.table.events]] = True
@@ -393,6 +400,23 @@ def _differences(own: EventTable, shipped: EventTable) -> Iterator[str]:
             yield f"event {event} ({known.name if known else ''}) is only in the table {where}"
         elif (here.name, here.fields) != (there.name, there.fields):
             yield f"event {event} ({here.name}) has other fields than in the table shipped with vxmon"
+
+
+def _deadline_findings(facts: Facts, deadlines: dict[int, Deadlines]) -> Iterator[Finding]:
+    """Where the health monitor reports other misses than releases and completions show. Both must be recorded."""
+    for boot in facts.boots:
+        own = deadlines.get(boot.number)
+        configs = [run.config for run in boot.runs.values()]
+        if own is None or not all(config is not None and config.events >= _DEADLINES for config in configs):
+            continue
+        own.finish(boot.last_time or 0)
+        for found in own.disagreements():
+            name = boot.names.named("task").get(found.task, f"task {found.task}")
+            text = (
+                f"boot {boot.number}: {name} missed {counted(found.seen, 'deadline')} by its releases and completions, "
+                f"{found.told} by the health monitor"
+            )
+            yield Finding("warning", "deadlines", text, abs(found.seen - found.told))
 
 
 def _missed_samples(facts: Facts, samples: _Samples) -> Iterator[Finding]:

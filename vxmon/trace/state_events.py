@@ -17,7 +17,17 @@ from vxmon.trace.names import LOSS_ID
 from vxmon.trace.state_frames import FrameRows
 from vxmon.wire.events import DeadlineKind, EventId, HmCode, Reason, TaskState
 
-__all__ = ["Activations", "LossRows", "TaskEvents", "frame_rows", "hm_misses", "loss_rows", "mode_rows", "task_events"]
+__all__ = [
+    "Activations",
+    "LossRows",
+    "TaskEvents",
+    "frame_rows",
+    "hm_misses",
+    "hm_rows",
+    "loss_rows",
+    "mode_rows",
+    "task_events",
+]
 
 # A deadline from here on is none; ARINC 653's INFINITE_TIME_VALUE is -1 and comes as a very large number.
 _NO_DEADLINE: Final = 1 << 62
@@ -165,11 +175,15 @@ def mode_rows(columns: Columns, reader: FieldReader) -> tuple[Ints, Ints, Ints, 
     return columns.time[which], columns.arg[which].astype(np.int64), mode, previous
 
 
+def hm_rows(columns: Columns, reader: FieldReader, code: int) -> tuple[NDArray[np.intp], Ints]:
+    """The records of an HM code, and the task of each."""
+    which = reader.having(columns, EventId.HM_EVENT, ("code", "task"))
+    which = which[reader.values(columns, EventId.HM_EVENT, "code", which) == code]
+    return which, reader.values(columns, EventId.HM_EVENT, "task", which)
+
+
 def hm_misses(columns: Columns, reader: FieldReader, kept: NDArray[np.bool_]) -> dict[int, int]:
     """How many missed deadlines the health monitor reported, by task."""
-    which = reader.having(columns, EventId.HM_EVENT, ("code", "task"))
-    which = which[kept[which]]
-    code = reader.values(columns, EventId.HM_EVENT, "code", which)
-    task = reader.values(columns, EventId.HM_EVENT, "task", which)
-    found, counts = np.unique(task[code == HmCode.DEADLINE_MISSED], return_counts=True)
+    which, task = hm_rows(columns, reader, HmCode.DEADLINE_MISSED)
+    found, counts = np.unique(task[kept[which]], return_counts=True)
     return dict(zip(found.tolist(), counts.tolist(), strict=True))

@@ -226,7 +226,6 @@ def _notes(books: BootBooks) -> Iterator[str]:
         name = books.boot.names.named("partition").get(partition, f"partition {partition}")
         yield f"{name}: no idle process is known, so its margin is not; name its background processes"
     yield from _frame_notes(books)
-    yield from _deadline_notes(books)
 
 
 def _frame_notes(books: BootBooks) -> Iterator[str]:
@@ -239,16 +238,6 @@ def _frame_notes(books: BootBooks) -> Iterator[str]:
             yield f"CPU {stream}: frames of schedules that are not known: {numbers}"
         if some.frames_left_out:
             yield f"CPU {stream}: {some.frames_left_out} occurrences are not listed by frame; choose a time window"
-
-
-def _deadline_notes(books: BootBooks) -> Iterator[str]:
-    """Where the health monitor counts other deadlines than the records show."""
-    for task in sorted(books.tasks.books):
-        book = books.tasks.books[task]
-        told = books.tasks.hm_misses.get(task, 0)
-        if books.scene.recorded(EventId.HM_EVENT, EventId.RELEASE, EventId.COMPLETE) and told != book.misses:
-            name = books.boot.names.named("task").get(task, f"task {task}")
-            yield f"{name}: {book.misses} deadlines missed by the records, {told} by the health monitor"
 
 
 def _frames(books: BootBooks) -> FrameRows:
