@@ -15,7 +15,7 @@ from vxmon.link.machine import Control
 from vxmon.link.resume import find_run
 from vxmon.link.selection import Resolver, select_events
 from vxmon.link.summary import Summary
-from vxmon.session import Recorder
+from vxmon.session import OutputClosedError, Recorder
 from vxmon.wire.events import StopReason
 from vxmon.wire.types import (
     Reply,
@@ -146,7 +146,7 @@ class Capture:
         Raises:
             InputError: an event or class that the target does not have.
             TargetError: the target does not answer or refuses.
-            OutputError: the session could not be written; the target was stopped.
+            OutputError: the session could not be written; the target goes on recording by its policy.
 
         """
         client = self._client
@@ -374,12 +374,20 @@ class Capture:
 
     def _finish_run(self) -> None:
         self.summary.seconds = time.monotonic() - self._begun
-        self._stop_target()
+        if self._has_no_room():
+            self.summary.incomplete = "the target goes on recording; make room and go on with --resume"
+        else:
+            self._stop_target()
         if self._client.output_error is None and self._link.end is not None:
             self._drain()
         self._tell_notes()
         self._tell_reason()
         self._account()
+
+    def _has_no_room(self) -> bool:
+        """The session takes no more: what the target holds may still be fetched. A reader that closed wants no more."""
+        error = self._client.output_error
+        return error is not None and not isinstance(error, OutputClosedError) and self._link.end is None
 
     def _tell_reason(self) -> None:
         """Why the run ended, when it was not we who ended it."""
