@@ -18,6 +18,11 @@ import pytest
 from tests.support.commands import vxmon
 from tests.support.recording import Recording
 from tests.support.tree import ROOT
+from vxmon.analysis.hm_log import HmLog, LogRow
+from vxmon.icd.icd import load_icd
+from vxmon.report.blocks import plain_lines
+from vxmon.report.hm_log import hm_log_blocks, hm_log_document
+from vxmon.wire.acquired import Log, LogEntry
 from vxmon.wire.types import ObjectEntry, PartitionEntry, Payload, RunConfig
 
 SCHEMA = ROOT / "vxmon/report/schemas/analyze-comm-1.json"
@@ -65,6 +70,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     # Of the last message 7 of 8 bytes were recorded.
     rec.add(90, "MSG_SEND", 1, number=9, size=8, partition=1)
     rec.add(90, "CONTENT", 1, number=9, length=7, content=bytes.fromhex(SEVEN))
+    rec.add(95, "HM_EVENT", 1, code=1, task=1, entry=1)
     rec.write(folder / "s.pcapng")
     return folder
 
@@ -164,3 +170,37 @@ def test_an_icd_that_cannot_be_used_is_told(folder: Path) -> None:
     assert done.status == 2
     assert "nothing.toml" in done.err
     assert "Traceback" not in done.err
+
+
+def test_the_log_of_errors_shows_the_fields_of_messages_around_each(folder: Path) -> None:
+    text = run(folder, "hm-log", "--around=4")
+    assert "message:state longer:8 raw:01020304050607" in text
+    assert "message:not_described" in text
+    document = json.loads(run(folder, "hm-log", "--around=20", "--format=json"))
+    (entry,) = document["entries"]
+    assert sum("message:state angle:10.1deg" in line for line in entry["around"]["lines"]) == 2
+    assert "--icd is for text and JSON" in run(folder, "hm-log", "--format=csv", status=2)
+
+
+def test_an_errors_own_message_has_fields_too(tmp_path: Path) -> None:
+    """A layout bound to the name of the error's code, in one partition only."""
+    (tmp_path / "icd.toml").write_text(
+        'icd = 1\n[[message]]\nname = "error"\nsize = 10\nfield = [\n'
+        '  { name = "device", type = "text", byte = 0, bytes = 3 },\n'
+        '  { name = "cause", type = "text", byte = 4, bytes = 6 },\n]\n'
+        '[[bind]]\nobject = "APPLICATION_ERROR"\npartition = "IO"\nmessage = "error"\n',
+        encoding="utf-8",
+    )
+    icd = load_icd([str(tmp_path / "icd.toml")])
+    rows = [
+        LogRow(Log.HM, LogEntry(number, 0, partition_name=name), 0, code_name="APPLICATION_ERROR", message="bus parity")
+        for number, name in ((2, "IO"), (1, "NAV"))
+    ]
+    log = HmLog(Log.HM, rows)
+    lines = list(plain_lines(hm_log_blocks(log, icd)))
+    assert lines[2].endswith('bus parity device:"bus" cause:"parity"')
+    assert lines[3].endswith("bus parity")
+    first, second = hm_log_document(log, {}, icd)["entries"]
+    assert first["message"] == second["message"] == "bus parity"
+    assert first["fields"]["fields"]["cause"]["value"] == "parity"
+    assert "fields" not in second

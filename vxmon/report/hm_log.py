@@ -6,12 +6,21 @@ from __future__ import annotations
 import csv
 import io
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any, Final
+
+import numpy as np
 
 from vxmon import __version__
 from vxmon.analysis.hm_log import HmLog, LogRow
+from vxmon.icd.decoded import DecodedFields
+from vxmon.icd.icd import Icd
+from vxmon.icd.layout import Layout
 from vxmon.report.blocks import Block, Table, Text
+from vxmon.report.icd_data import decoded_json
+from vxmon.report.icd_values import message_lines
 from vxmon.report.lines import LinePrinter
+from vxmon.report.message_fields import MessageFields
 from vxmon.trace.around import Surroundings
 from vxmon.wire.acquired import Log, LogEntry
 from vxmon.wire.types import NOT_KNOWN
@@ -26,17 +35,47 @@ _NO_ENTRY: Final = LogEntry(0, 0)
 Json = dict[str, Any]
 
 
-def hm_log_document(log: HmLog, facts: Json) -> Json:
-    """Entries as a JSON document; ``facts`` say where they come from."""
-    printer = LinePrinter()
+def hm_log_document(log: HmLog, facts: Json, icd: Icd | None = None) -> Json:
+    """Entries as a JSON document; ``facts`` say where they come from, ``icd`` what messages mean."""
+    printer = _printer(icd)
     return {
         "version": DOCUMENT_VERSION,
         "vxmon": __version__,
         "log": log.log.name.lower(),
         **facts,
         "recorded": log.recorded,
-        "entries": [_plain(row) | _around_json(row, printer) for row in log.rows],
+        "entries": [_plain(row) | _around_json(row, printer) | _fields_json(row, icd) for row in log.rows],
     }
+
+
+def _printer(icd: Icd | None) -> LinePrinter:
+    return LinePrinter(fields=None if icd is None else MessageFields(icd, apart=True))
+
+
+def _fields_json(row: LogRow, icd: Icd | None) -> Json:
+    """The fields of an entry's own message, where the ICD describes it."""
+    layout, decoded = _decoded(row, icd)
+    if layout is None or decoded is None:
+        return {}
+    found = decoded_json(layout, decoded)
+    return {"fields": {"message": found["message"], **found["messages"][0]}}
+
+
+def _decoded(row: LogRow, icd: Icd | None) -> tuple[Layout | None, DecodedFields | None]:
+    """The message of an entry by the layout that is bound to the name of its code, in its partition."""
+    layout = None if icd is None else icd.layout_for(row.code_name, row.entry.partition_name or None)
+    if layout is None or not row.message:
+        return None, None
+    return layout, layout.decode(np.frombuffer(row.message.encode(), np.uint8).reshape(1, -1))
+
+
+def _with_fields(row: LogRow, icd: Icd | None) -> LogRow:
+    """The entry with the fields of its message behind the message, as ``print`` writes them."""
+    _, decoded = _decoded(row, icd)
+    if decoded is None:
+        return row
+    text = message_lines(decoded).decode("utf-8", "backslashreplace").rstrip("\n")
+    return replace(row, message=f"{row.message}{text}")
 
 
 def _plain(row: LogRow) -> Json:
@@ -92,18 +131,19 @@ def hm_log_csv(log: HmLog) -> str:
     return out.getvalue()
 
 
-def hm_log_blocks(log: HmLog) -> list[Block]:
-    """Entries as a table, newest first; the events around each where there are any."""
+def hm_log_blocks(log: HmLog, icd: Icd | None = None) -> list[Block]:
+    """Entries as a table, newest first; the events around each where there are any. ``icd``: what messages mean."""
+    log = replace(log, rows=[_with_fields(row, icd) for row in log.rows])
     if any(row.around is not None for row in log.rows):
-        return list(_around_blocks(log))
+        return list(_around_blocks(log, icd))
     if not log.rows:
         return [Text(("no entries" if log.recorded else "not recorded: the runs left this event out",))]
     return [_table(log.log, log.rows, "HM log, newest first" if log.log is Log.HM else "ED&R log, newest first")]
 
 
-def _around_blocks(log: HmLog) -> Iterator[Block]:
+def _around_blocks(log: HmLog, icd: Icd | None) -> Iterator[Block]:
     """Each entry with the events around it; its own is marked."""
-    printer = LinePrinter()
+    printer = _printer(icd)
     kept = 0
     for row in log.rows:
         yield _table(log.log, [row], "")

@@ -29,13 +29,18 @@ Block = NDArray[np.uint8]
 class MessageFields:
     """Text by row: ``message:position counter:7 ...``, or that the ICD does not describe the object.
 
+    Args:
+        icd: what messages mean.
+        apart: chunks are pieces that have nothing to do with each other, not a trace one after the other.
+
     Raises:
         InputError: from ``feed``, when a message of the ICD cannot be laid out.
 
     """
 
-    def __init__(self, icd: Icd) -> None:
+    def __init__(self, icd: Icd, *, apart: bool = False) -> None:
         self._icd = icd
+        self._apart = apart
         self._boot: Boot | None = None
         self._reader: PayloadReader
         self._decoder: MessageDecoder
@@ -58,7 +63,7 @@ class MessageFields:
         if self._boot is not chunk.boot:
             self._boot = chunk.boot
             self._reader, self._decoder = PayloadReader(chunk.boot), MessageDecoder(self._icd, chunk.boot)
-        messages = self._reader.feed(chunk)
+        messages = self._reader.alone(chunk) if self._apart else self._reader.feed(chunk)
         # What ended in an earlier chunk has no line here.
         messages = messages.take(messages.row >= 0)
         # Where a record's data is tells it from all others, whichever of them are selected.

@@ -127,6 +127,10 @@ class PayloadReader:
             return self._read(columns, 0, hold=True)
         return self._read(Columns.join([held, columns]), len(held), hold=True)
 
+    def alone(self, chunk: Chunk) -> Payloads:
+        """The messages of a chunk that has no part in what was or will be fed."""
+        return self._read(chunk.columns, 0, hold=False)
+
     def finish(self) -> Payloads | None:
         """The messages whose end never came, if there are any."""
         return None if self._held is None else self._read(self._held, len(self._held), hold=False)
@@ -143,7 +147,8 @@ class PayloadReader:
         found.row = np.maximum.reduceat(parts.row, first) if len(first) else parts.row.astype(np.int64)
         found.data = self._bytes(columns, parts, ends - lengths)
         held = self._held_back(columns, parts, found, first) if hold else np.zeros(len(first), bool)
-        self._held = None
+        if hold or before:
+            self._held = None
         if held.any():
             rows = np.sort(parts.row[np.isin(parts.start, first[held])])
             self._held = columns.take(rows).packed()

@@ -15,6 +15,7 @@ from vxmon_cli.params import Address
 
 if TYPE_CHECKING:
     from vxmon.analysis.hm_log import HmLog
+    from vxmon.icd.icd import Icd
     from vxmon.wire.acquired import Log
 
 __all__ = ["hm_log"]
@@ -44,13 +45,14 @@ class _Options:
 @click.option("-n", "newest", type=click.IntRange(1, 1_000_000), default=None, help="Only the newest so many.")
 @click.option("--since", type=click.FloatRange(0), metavar="SECONDS", help="From this time of the target's clock on.")
 @click.option("--around", type=click.IntRange(1, 1000), metavar="N", help="With N events before and after each entry.")
+@click.option("--icd", "sources", multiple=True, metavar="FILE", help="What messages mean; see vxmon icd.")
 @click.option("--format", "form", type=click.Choice(["text", "json", "csv"]), default="text", show_default=True)
 @click.option("--strict", is_flag=True, help="Exit with 1 when something was lost or damaged.")
 @click.pass_context
 def hm_log(
     context: click.Context, files: tuple[str, ...], target: tuple[str, int] | None, which: str, kind: str | None,
-    partition: str | None, newest: int | None, since: float | None, around: int | None, form: str, *,
-    strict: bool,
+    partition: str | None, newest: int | None, since: float | None, around: int | None, sources: tuple[str, ...],
+    form: str, *, strict: bool,
 ) -> None:  # fmt: skip
     """Show the errors that the health monitor handled, newest first: from sessions, or live from a target.
 
@@ -63,10 +65,13 @@ def hm_log(
         raise click.UsageError("give a session or --target HOST, one of them", context)
     if around and (target or form == "csv"):
         raise click.UsageError("--around is for sessions, as text or JSON", context)
+    if sources and form == "csv":
+        raise click.UsageError("--icd is for text and JSON", context)
     default_sigpipe()
     options = _Options(files, target, Log[which.upper()], kind, partition, newest or 0, since, around or 0)
+    icd = _icd(sources)
     log, facts, missing = _from_target(options) if target else _from_sessions(options)
-    _show(log, facts, form)
+    _show(log, facts, form, icd)
     if missing:
         click.echo(f"vxmon: {missing}", err=True)
     context.exit(1 if missing and strict else 0)
@@ -121,13 +126,20 @@ def _from_target(options: _Options) -> tuple[HmLog, dict[str, Any], str]:
     return log_from_entries(options.log, entries, view, reading.boot_cycle), facts, missing
 
 
-def _show(log: HmLog, facts: dict[str, Any], form: str) -> None:
+def _icd(sources: tuple[str, ...]) -> Icd | None:
+    """None without an ICD. Raises InputError."""
+    from vxmon.icd.icd import load_icd
+
+    return load_icd(sources) if sources else None
+
+
+def _show(log: HmLog, facts: dict[str, Any], form: str, icd: Icd | None) -> None:
     from vxmon.report.hm_log import hm_log_blocks, hm_log_csv, hm_log_document
     from vxmon_cli.render import show, write_text
 
     if form == "json":
-        write_text(json.dumps(hm_log_document(log, facts), indent=2) + "\n")
+        write_text(json.dumps(hm_log_document(log, facts, icd), indent=2) + "\n")
     elif form == "csv":
         write_text(hm_log_csv(log))
     else:
-        show(hm_log_blocks(log))
+        show(hm_log_blocks(log, icd))
