@@ -40,6 +40,8 @@ PLACES = {
     "object files (libc6-dev)": "/usr/lib/x86_64-linux-gnu/*.o",
     "boot loaders (u-boot-qemu)": "/usr/lib/u-boot/*/uboot.elf",
     "boot loaders (opensbi)": "/usr/lib/riscv64-linux-gnu/opensbi/generic/*.elf",
+    "firmware (openbios, with QEMU)": "/usr/share/qemu/openbios-*",
+    "firmware (opensbi, with QEMU)": "/usr/share/qemu/opensbi-*.elf",
     "this build (make build)": str(ROOT / "build/**/*.elf"),
 }
 
