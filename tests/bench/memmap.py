@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Time and memory of vxmon memmap on a large image with DWARF, beside binutils.
+"""Time and memory of vxmon memmap on a large image with DWARF, beside binutils and, where installed, elf-size-analyze.
 
 The image is one object file of 3,000 functions and types, compiled with -g3 and linked COPIES times.
 """
@@ -84,6 +84,7 @@ def measure() -> Iterator[Row]:
             "vxmon memmap": vxmon,
             "vxmon memmap --symbols 20": [*vxmon, "--symbols", "20"],
             "vxmon memmap --units": [*vxmon, "--units"],
+            "elf-size-analyze -R -F": ["elf-size-analyze", "-R", "-F"],
             "pyelftools: symbols, units' first entries": [sys.executable, "-c", _PYELFTOOLS],
         }
         for label, command in commands.items():

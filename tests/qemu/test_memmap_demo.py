@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +10,7 @@ import pytest
 
 from tests.support.commands import vxmon
 from tests.support.recorded import Recording, record
+from tests.support.schemas import valid
 from tests.support.tree import ROOT
 
 FRAMES = 60
@@ -26,8 +26,7 @@ def mapped(folder: Path, scenario: str) -> tuple[Recording, int, dict[str, Any]]
     session = str(folder / f"{name}.pcap")
     done = vxmon("memmap", *IMAGES, "--module", str(MODULE), "--observed", session, "--format", "json")
     assert done.err == ""
-    document: dict[str, Any] = json.loads(done.out)
-    return recording, done.status, document
+    return recording, done.status, valid("memmap-1", done.out)
 
 
 @pytest.fixture(scope="module")

@@ -13,18 +13,17 @@ import json
 from pathlib import Path
 from typing import Any
 
-import jsonschema
 import pytest
 
 from tests.support.commands import Done, vxmon
 from tests.support.handmade import WORK, A
 from tests.support.memories import ALLOCATE, FREE, HEAP, MemorySession, counted, sampled, switched
 from tests.support.recording import Recording
+from tests.support.schemas import valid
 from tests.support.tree import ROOT
 from vxmon.wire.types import PartitionEntry
 
 GOLDEN = ROOT / "tests/unit/golden/analyze-memory.txt"
-SCHEMA = ROOT / "vxmon/report/schemas/analyze-memory-1.json"
 RULES = """
 format = 1
 [[rule]]
@@ -78,11 +77,7 @@ def text(*arguments: str) -> str:
 
 def values(*arguments: str) -> dict[str, Any]:
     """The JSON, after it was held against the schema that is shipped."""
-    document: dict[str, Any] = json.loads(text("--format", "json", *arguments))
-    schema = json.loads(SCHEMA.read_text(encoding="utf-8"))
-    jsonschema.Draft202012Validator.check_schema(schema)
-    jsonschema.Draft202012Validator(schema).validate(document)
-    return document
+    return valid("analyze-memory-1", text("--format", "json", *arguments))
 
 
 def test_the_text_report(session: str, rules: str) -> None:

@@ -15,6 +15,7 @@ from pathlib import Path
 import pytest
 
 from tests.support.elfwriter import NOBITS, A, Elf, Sec, Seg, W, X, symbol
+from tests.support.schemas import valid
 
 VXMON = [sys.executable, "-c", "from vxmon_cli.main import main; main()", "memmap"]
 
@@ -49,7 +50,7 @@ def write(path: Path, data: int) -> Path:
 def test_the_json_has_the_promised_shape(image: Path) -> None:
     result = run(image, "--format", "json", "--symbols", "3")
     assert (result.returncode, result.stderr) == (0, "")
-    value = json.loads(result.stdout)
+    value = valid("memmap-1", result.stdout)
     (entry,) = value["images"]
     assert value["version"] == 1
     assert (entry["path"], entry["class"], entry["byte_order"], entry["machine"]) == (
@@ -145,7 +146,10 @@ def test_csv_of_two_tables_is_refused(image: Path) -> None:
 @pytest.mark.parametrize("form", ["text", "json", "csv"])
 def test_growth_fails_alike_in_every_format(tmp_path: Path, form: str) -> None:
     old, new = write(tmp_path / "old.elf", 16), write(tmp_path / "new.elf", 24)
-    assert run(new, "--baseline", old, "--format", form).returncode == 0
+    grown = run(new, "--baseline", old, "--format", form)
+    assert grown.returncode == 0
+    if form == "json":
+        assert valid("memmap-1", grown.stdout)["growth"][0]["passed"] is True
     assert run(new, "--baseline", old, "--max-growth", "8", "--format", form).returncode == 0
     result = run(new, "--baseline", old, "--max-growth", "7", "--format", form)
     assert result.returncode == 1

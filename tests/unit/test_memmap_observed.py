@@ -19,6 +19,7 @@ from tests.support.commands import Done, vxmon
 from tests.support.elfwriter import NOBITS, A, Elf, Sec, Seg, W, X
 from tests.support.handmade import WORK
 from tests.support.memories import HEAP, MemorySession, sampled, switched
+from tests.support.schemas import valid
 from vxmon.analysis.memmap.images import MapRequest, map_images
 from vxmon.config.module import load_module
 from vxmon.report.memmap_json import memmap_json
@@ -71,7 +72,7 @@ def partition(folder: Path, observed: str, required: int | None = NEEDS, heap: i
     seen, facts = observe(observed)
     request = MapRequest(module=None if required is None else load_module(module), observed=seen)
     result = map_images([image(folder, heap)], request)
-    value = memmap_json(result, facts)
+    value = valid("memmap-1", json.dumps(memmap_json(result, facts)))
     found: dict[str, Any] = next(p for p in value["module"]["partitions"] if p["partition"] == "A")
     assert result.failed is (found["verdict"] not in ("fits", "no limit"))
     return found

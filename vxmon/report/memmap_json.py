@@ -16,8 +16,9 @@ from vxmon.image.units import Share
 from vxmon.report.figures import figure_json, loss_json
 from vxmon.trace.facts import Facts
 
-__all__ = ["VERSION", "memmap_json"]
+__all__ = ["SCHEMA", "VERSION", "memmap_json"]
 
+SCHEMA = "vxmon.memmap"
 VERSION = 1
 """Grows when something is renamed or removed; additions do not change it."""
 
@@ -27,6 +28,7 @@ Json = dict[str, Any]
 def memmap_json(result: MemoryMap, facts: Facts | None = None) -> Json:
     """Return the memory map as a JSON object; ``facts`` are those of the session that was observed."""
     value: Json = {
+        "schema": SCHEMA,
         "version": VERSION,
         "images": [_image(m, result.names) for m in result.images],
         "totals": {
