@@ -93,4 +93,5 @@ def summary_lines(summary: Summary, name: str, size: int) -> list[str]:
         f"{name}: {size_text(size)} in {summary.seconds:.1f} s",
         f"events: recorded {recorded}, delivered {summary.delivered:,}, lost {lost}",
         datagrams,
+        *([f"the target meanwhile: {summary.refused}"] if summary.refused else []),
     ]

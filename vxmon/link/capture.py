@@ -17,6 +17,7 @@ from vxmon.link.selection import Resolver, select_events
 from vxmon.link.summary import Summary
 from vxmon.session import OutputClosedError, Recorder
 from vxmon.wire.events import StopReason
+from vxmon.wire.refusals import reasons_between, refused_text
 from vxmon.wire.types import (
     Reply,
     Result,
@@ -459,6 +460,7 @@ class Capture:
             return
         beat = self._link.heartbeat
         summary.resends = beat.link.resent if beat else 0
+        summary.refused = refused_text(reasons_between(self._link.counters_before, beat.link)) if beat else ""
         summary.datagrams = client.receiver.received
         summary.socket_drops = client.receiver.dropped
         if client.output_error is None and not self._cut_short:

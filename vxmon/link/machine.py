@@ -35,6 +35,7 @@ from vxmon.wire.types import (
     Header,
     Hello,
     HostHeartbeat,
+    LinkCounters,
     Losses,
     ObjectTable,
     Reply,
@@ -80,7 +81,7 @@ class HostLink:
     is the silence before the last reboot. Of a ``resumed`` run ``attach`` has, by stream, the first index that was
     stored and what the target had lost before it. ``notes`` are sentences for the user, ``recorded`` datagrams for the
     session only, oldest first; the caller takes both out. With ``key`` only a target that has it is believed;
-    ``denied`` says why it and this host do not fit.
+    ``denied`` says why it and this host do not fit. ``counters_before`` are the target's in its first heartbeat.
     """
 
     def __init__(self, first_request: int, now: int, key: bytes | None = None) -> None:
@@ -92,6 +93,7 @@ class HostLink:
         self.tasks: dict[int, str] = {}
         self.objects: dict[int, str] = {}
         self.heartbeat: TargetHeartbeat | None = None
+        self.counters_before = LinkCounters()
         self.end: End | None = None
         self.all_sent = False
         self.run = 0
@@ -326,6 +328,8 @@ class HostLink:
     def _take_heartbeat(self, beat: TargetHeartbeat) -> None:
         if not beat.clock_hz:
             return
+        if self.heartbeat is None:
+            self.counters_before = beat.link
         self.heartbeat = beat
         if beat.run == self.run and self.run:
             self._hear(beat.streams)

@@ -20,7 +20,7 @@ class Summary:
 
     ``recorded`` is None when the target did not tell. ``lost`` is by cause (SPEC section 4); ``incomplete`` says why
     something is not known, "" when all is; ``failure`` that the target was not there any more at the end. ``seconds``
-    are the host's, from start to stop.
+    are the host's, from start to stop; ``refused`` tells what the target refused meanwhile, in words.
     """
 
     recorded: int | None = 0
@@ -35,6 +35,7 @@ class Summary:
     seconds: float = 0.0
     incomplete: str = ""
     failure: str = ""
+    refused: str = ""
 
     @property
     def lost_records(self) -> int:

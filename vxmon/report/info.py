@@ -14,6 +14,8 @@ from vxmon.report.blocks import Block, Table, Text
 from vxmon.report.config import config_document
 from vxmon.report.link import clock_document, clock_rows, link_blocks, link_document
 from vxmon.trace import CAUSES, LOSS_ID, Boot, Facts, FileFacts, Run, Stream, ticks_to_ns
+from vxmon.wire.refusals import REASONS, refused_text
+from vxmon.wire.types import LinkCounters
 from vxmon.words import counted
 
 __all__ = ["DOCUMENT_VERSION", "info_blocks", "info_document"]
@@ -131,6 +133,7 @@ def _target(boot: Boot) -> Json:
         "arena_bytes": info.arena_bytes if info is not None else None,
         "events_offered": len(info.offered) if info is not None else None,
         "unnamed_objects": info.unnamed if info is not None else None,
+        "key": info.has_key if info is not None else None,
     }
 
 
@@ -150,7 +153,7 @@ def _boot(boot: Boot) -> Json:
         "object_count": len(boot.names.objects),
         "link": None if link is None else {
             "sent": link.sent, "received": link.received, "refused": link.refused, "resent": link.resent,
-            "send_failed": link.send_failed,
+            "send_failed": link.send_failed, "refused_by_reason": {name: getattr(link, name) for name in REASONS},
         },
     }  # fmt: skip
 
@@ -306,11 +309,22 @@ def _boot_blocks(boot: Json) -> list[Block]:
     rows += clock_rows(boot["clock"])
     rows.append(("partitions", ", ".join(boot["partitions"].values()) or "not known"))
     rows.append(("tasks, objects", f"{boot['task_count']}, {boot['object_count']}"))
+    if boot["key"] is not None:
+        rows.append(("key", "needed" if boot["key"] else "none"))
+    rows.append(("since boot", _link_text(boot["link"])))
     blocks: list[Block] = [Table(f"Target, boot {boot['boot']}", ("fact", "value"), rows)]
     columns = (">run", "started", "ended", "reason", "seen from start", "policy", "way")
     blocks.append(Table("Runs", columns, [_run_row(run) for run in boot["runs"]]))
     blocks += [_plan(schedule) for schedule in boot["schedules"]]
     return blocks
+
+
+def _link_text(link: Json | None) -> str:
+    """What the target refused."""
+    if link is None:
+        return "not known"
+    reasons = LinkCounters(refused=link["refused"], **link["refused_by_reason"])
+    return refused_text(reasons) or "no datagram refused"
 
 
 def _run_row(run: Json) -> tuple[str, ...]:

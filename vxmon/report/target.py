@@ -10,16 +10,19 @@ from vxmon.link.selection import TargetView
 from vxmon.report.blocks import Block, Table
 from vxmon.report.config import config_document
 from vxmon.wire.acquired import MemoryEntry
+from vxmon.wire.refusals import REASONS, refused_text
+from vxmon.wire.types import LinkCounters
 
 __all__ = ["memory_blocks", "memory_document", "target_blocks", "target_document"]
 
 _VERSION: Final = 1
+_APART: Final = frozenset({"version", "events", "plan", "refused", "refused_by_reason"})
 
 Json = dict[str, Any]
 
 
-def target_document(view: TargetView) -> Json:
-    """What the target is, offers and does now."""
+def target_document(view: TargetView, link: LinkCounters | None = None) -> Json:
+    """What the target is, offers and does now; ``link`` are its counters, None: it did not tell them."""
     info = view.info
     return {
         "version": _VERSION,
@@ -39,6 +42,9 @@ def target_document(view: TargetView) -> Json:
         "edr_log": info.edr_log,
         "partitions": {str(index): name for index, name in sorted(view.partitions.items())},
         "object_count": len(view.objects),
+        "key": info.has_key,
+        "refused": None if link is None else link.refused,
+        "refused_by_reason": None if link is None else {name: getattr(link, name) for name in REASONS},
         "running": info.running,
         "plan": None if info.config is None else config_document(view.table, info.config),
         "events": [
@@ -50,7 +56,10 @@ def target_document(view: TargetView) -> Json:
 
 def target_blocks(document: Json) -> list[Block]:
     """The document as tables."""
-    simple = {key: value for key, value in document.items() if key not in ("version", "events", "plan")}
+    simple = {key: value for key, value in document.items() if key not in _APART}
+    if document["refused"] is not None:
+        counters = LinkCounters(refused=document["refused"], **document["refused_by_reason"])
+        simple["since boot"] = refused_text(counters) or "no datagram refused"
     blocks: list[Block] = [
         Table("Target", ("fact", "value"), [(k.replace("_", " "), _text(v)) for k, v in simple.items()])
     ]

@@ -11,6 +11,7 @@ from vxmon_cli.params import SCENARIOS, Address, BootParameter
 __all__ = ["target"]
 
 _PORT = 6530
+_HEARTBEAT_S = 1.5
 _MAX_SCENARIO = 31
 
 
@@ -54,7 +55,10 @@ def _info(address: tuple[str, int], form: str) -> None:
 
     with connected(address) as client:
         view = learn_target(client, names=True)
-    document = target_document(view)
+        # Its first heartbeat comes at once.
+        client.wait(lambda: client.link.heartbeat is not None, _HEARTBEAT_S)
+        beat = client.link.heartbeat
+    document = target_document(view, beat.link if beat is not None else None)
     if form == "json":
         write_text(json.dumps(document, indent=2) + "\n")
     else:
