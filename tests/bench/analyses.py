@@ -21,7 +21,7 @@ __all__ = ["measure", "measure_analyses"]
 
 _TURNS: Final = 2
 # Each with the load that has the events it asks for.
-_QUESTIONS: Final = {"time": "mixed", "system": "mixed", "quality": "mixed", "memory": "memory"}
+_QUESTIONS: Final = {"time": "mixed", "comm": "mixed", "system": "mixed", "quality": "mixed", "memory": "memory"}
 # python3-bt2 is so slow that a part of the trace must do.
 _BT2_EVENTS: Final = 100_000
 _GOAL: Final = 100

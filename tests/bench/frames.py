@@ -81,9 +81,9 @@ def _window(number: int) -> list[Template]:
         (EventId.TASK_SWITCH, 0xFFFF, (second, 0)),
     ]
     if number % 4 == 1:
-        work.insert(7, (EventId.MSG_SEND, number, (4 << 16, "f", 64, 1, partition << 16 | first, 0)))
+        work.insert(7, (EventId.MSG_SEND, number, (2 << 16, "f", 64, 1, partition << 16 | first, 0)))
     if number % 4 == 2:
-        work.insert(7, (EventId.MSG_RECEIVE, number - 1, (4 << 16, "f", 64, 0, partition << 16 | first, 0)))
+        work.insert(7, (EventId.MSG_RECEIVE, number - 1, (2 << 16, "f", 64, 0, partition << 16 | first, 0)))
     return work
 
 
@@ -194,5 +194,5 @@ def object_table() -> ObjectTable:
         schedules=(Schedule(0, FRAME_TICKS, windows),),
         partitions=tuple(PartitionEntry(i, name) for i, name in enumerate(("MODULE", *_PARTITIONS))),
         tasks=tuple(TaskEntry(i, i // 2 + 1, name, period=FRAME_TICKS) for i, name in enumerate(_TASKS)),
-        objects=tuple(ObjectEntry(i, 4, 1, f"port_{i}", message_size=64, capacity=4) for i in range(_WINDOWS)),
+        objects=tuple(ObjectEntry(i, 2, 1, f"buffer_{i}", message_size=64, capacity=4) for i in range(_WINDOWS)),
     )
