@@ -175,11 +175,20 @@ def test_an_empty_session_is_an_empty_report(tmp_path: Path) -> None:
     assert done.out.startswith(b"INCOMPLETE: there is no block of records")
 
 
-def test_quality_of_a_complete_session_finds_nothing(session: str) -> None:
+def test_quality_of_a_complete_session_finds_only_the_deadline_of_which_nobody_told(session: str) -> None:
     document = values("quality", session)
-    assert document["findings"] == []
+    (finding,) = document["findings"]
+    assert (finding["severity"], finding["kind"], finding["count"]) == ("warning", "deadlines", 1)
     assert document["losses"] == []
-    assert "no findings" in text("quality", session)
+    assert "warning: boot 0: nav_filter missed 1 deadline by its releases" in text("quality", session)
+
+
+def test_quality_of_a_good_session_finds_nothing(tmp_path: Path) -> None:
+    rec = recording()
+    rec.records = [record for record in rec.records if record.time < 1000 or record.name == "STOP"]
+    path = rec.write(tmp_path / "s")
+    assert values("quality", path)["findings"] == []
+    assert "no findings" in text("quality", path)
 
 
 def test_quality_tells_each_loss(lossy: str) -> None:
