@@ -210,29 +210,7 @@ def test_without_a_run_to_resume_a_new_one_begins(tmp_path: Path) -> None:
 
 
 def test_a_target_that_goes_down_in_good_order_and_comes_back_is_one_session(tmp_path: Path) -> None:
-    path = tmp_path / "s.pcapng"
-    with contextlib.ExitStack() as first:
-        target = first.enter_context(posix_target("--rate", "20000"))
-        capture = start_vxmon("capture", target.address, "-o", str(path))
-        wait_for_size(path, 100_000)
-        first.close()
-        size = path.stat().st_size
-        with posix_target("--rate", "20000", port=target.port):
-            wait_for_size(path, size + 100_000)
-            done = stop(capture)
-    assert done.status == 0, done.err
-    assert "the target ended the run: shutdown; waiting for its return" in done.err
-    assert "INCOMPLETE" not in done.err
-    document = info(path)
-    assert len({stream["boot"] for stream in whole(document)}) == 2
-    assert happened(document) == ["reboot"]
-    (line,) = lines(path, "REBOOT")
-    assert "before:0x" in line
-    assert [boot["runs"][0]["end_reason"] for boot in document["boots"]] == ["shutdown", "host"]
-
-
-def test_the_time_of_a_capture_counts_over_a_restart(tmp_path: Path) -> None:
-    """The first boot's run, the silence, and what is left in the second boot, which the target's clock ends."""
+    """The time counts over the restart: the first run, the silence, and the rest by the second boot's clock."""
     path = tmp_path / "s.pcapng"
     with contextlib.ExitStack() as first:
         target = first.enter_context(posix_target("--rate", "20000"))
@@ -242,12 +220,16 @@ def test_the_time_of_a_capture_counts_over_a_restart(tmp_path: Path) -> None:
         with posix_target("--rate", "20000", port=target.port):
             done = finish(capture)
     assert done.status == 0, done.err
+    assert "the target ended the run: shutdown; waiting for its return" in done.err
+    assert "INCOMPLETE" not in done.err
     document = info(path)
+    assert len({stream["boot"] for stream in whole(document)}) == 2
+    assert happened(document) == ["reboot"]
+    (line,) = lines(path, "REBOOT")
+    assert "before:0x" in line
     runs = [boot["runs"][0] for boot in document["boots"]]
     assert [run["end_reason"] for run in runs] == ["shutdown", "autostop"]
-    recorded = sum(run["ended_ns"] - run["started_ns"] for run in runs)
-    assert recorded < 5.0e9
-    assert "reason:autostop" in events(path)[-1]
+    assert sum(run["ended_ns"] - run["started_ns"] for run in runs) < 5.0e9
 
 
 def test_the_clocks_are_tied(tmp_path: Path) -> None:
