@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
-from typing import Literal
+from typing import Final, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,14 +23,19 @@ from vxmon.trace.columns import Columns
 from vxmon.trace.facts import Boot, Facts
 from vxmon.trace.fields import FieldReader
 from vxmon.trace.names import LOSS_ID
+from vxmon.trace.selection import rows_within
 from vxmon.trace.span import EVERYTHING, Span
 from vxmon.trace.state import NOBODY, UNKNOWN, Segments
 from vxmon.trace.state_events import mode_rows
 from vxmon.trace.state_modes import Modes
 from vxmon.trace.state_windows import People, split_segments
+from vxmon.trace.trace import StoredTrace
 from vxmon.wire.events import EventId
 
-__all__ = ["Recording", "Scene", "Scope"]
+__all__ = ["Recording", "Scene", "Scope", "window_rows"]
+
+# Frames read before and behind a window: who runs, in which mode and frame, is known after one.
+_FRAMES_AROUND: Final = 2
 
 Recording = Literal["whole", "part", "none"]
 """Whether an event was recorded all the time, for a part of it, or not at all (as far as the session can say)."""
@@ -150,6 +155,18 @@ class Scene:
         ])  # fmt: skip
         time = np.concatenate([columns.time[released], columns.time[completed]])
         return {p: np.sort(time[owner == p]) for p in present(owner[owner != UNKNOWN])}
+
+
+def window_rows(trace: StoredTrace, scope: Scope) -> NDArray[np.void]:
+    """The blocks to read for a time window: those of it, and some frames around; all when no schedule is known."""
+    around: dict[int, int] = {}
+    for boot in trace.facts.boots:
+        schedules, _, _ = choose_schedules(boot, scope.module)
+        longest = max((schedule.major_frame for schedule in schedules.values()), default=0)
+        if not longest:
+            return trace.index
+        around[boot.number] = _FRAMES_AROUND * longest
+    return rows_within(trace, scope.span, (), around)
 
 
 def _people(boot: Boot, background: Collection[str]) -> People:

@@ -176,26 +176,35 @@ def _check(one: str, many: str, wanted: Iterable[str], names: Iterable[str], num
 # ---------------------------------------------------------------- blocks that can hold what is wanted
 
 
-def rows_within(trace: StoredTrace, span: Span, cpus: Iterable[int] = ()) -> NDArray[np.void]:
-    """The rows of a trace's index that can have records, or losses, of a time window and CPUs."""
+def rows_within(
+    trace: StoredTrace, span: Span, cpus: Iterable[int] = (), around: Mapping[int, int] | None = None
+) -> NDArray[np.void]:
+    """The rows of a trace's index that can have records, or losses, of a time window and CPUs.
+
+    ``around`` are ticks before and behind the window, by boot number, of which rows are wanted too; each boot has a
+    row then, whatever the window.
+    """
     index = trace.index
     keep = np.ones(len(index), bool)
     if span != EVERYTHING:
-        begins, ends = _limits(trace.facts, span)
+        begins, ends = _limits(trace.facts, span, around or {})
         first = np.minimum(index["first_time"], _loss_starts(trace, index))
         keep &= (index["last_time"] >= begins[index["boot"]]) & (first < ends[index["boot"]])
+        if around is not None:
+            some, first_row = np.unique(index["boot"], return_index=True)
+            keep[first_row[~np.isin(some, index["boot"][keep])]] = True
     cpus = list(cpus)
     if cpus:
         keep &= np.isin(index["stream"], cpus)
     return index if keep.all() else index[keep]
 
 
-def _limits(facts: Facts, span: Span) -> tuple[Ints, Ints]:
+def _limits(facts: Facts, span: Span, around: Mapping[int, int]) -> tuple[Ints, Ints]:
     """Begin and end of a span in each boot, in ticks."""
-    both = [span.ticks(boot.first_time or 0, boot.clock_hz) for boot in facts.boots]
+    both = [(*span.ticks(boot.first_time or 0, boot.clock_hz), around.get(boot.number, 0)) for boot in facts.boots]
     least, most = np.iinfo(np.int64).min, np.iinfo(np.int64).max
-    begins = np.array([least if begin is None else min(begin, most) for begin, _ in both], np.int64)
-    ends = np.array([most if end is None else min(end, most) for _, end in both], np.int64)
+    begins = np.array([least if begin is None else min(begin - more, most) for begin, _, more in both], np.int64)
+    ends = np.array([most if end is None else min(end + more, most) for _, end, more in both], np.int64)
     return begins, ends
 
 

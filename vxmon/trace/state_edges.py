@@ -85,7 +85,8 @@ def boot_edges(boot: Boot, facts: Facts, index: NDArray[np.void]) -> dict[int, S
 
 def _stream_edges(rows: NDArray[np.void], boot: Boot, facts: Facts) -> StreamEdges:
     rows = rows[np.lexsort((rows["sequence"], rows["run"]))]
-    cuts = [0, *(np.flatnonzero(np.diff(rows["run"].astype(np.int64))) + 1).tolist(), len(rows)]
+    apart = (np.diff(rows["run"].astype(np.int64)) != 0) | _holes(rows, facts)
+    cuts = [0, *(np.flatnonzero(apart) + 1).tolist(), len(rows)]
     edges = StreamEdges()
     before: int | None = None
     for begin, end in pairwise(cuts):
@@ -95,8 +96,17 @@ def _stream_edges(rows: NDArray[np.void], boot: Boot, facts: Facts) -> StreamEdg
     return edges
 
 
+def _holes(rows: NDArray[np.void], facts: Facts) -> NDArray[np.bool_]:
+    """Between which rows there are blocks that will not be read: what follows begins with its block's head."""
+    follows = rows["first_index"][1:].copy()
+    lost = np.flatnonzero(rows["room"][1:])
+    follows[lost] = facts.losses["first_index"][rows["room"][1:][lost].astype(np.int64) - 1]
+    holes: NDArray[np.bool_] = rows["first_index"][:-1] + rows["count"][:-1] != follows
+    return holes
+
+
 def _run_edges(edges: StreamEdges, rows: NDArray[np.void], before: int | None, boot: Boot, facts: Facts) -> int:
-    """Add a run's edges; returns when it ends."""
+    """Add the edges of a run, or of a part of it that is read; returns when it ends."""
     first = rows[0]
     unrecorded = _unrecorded(boot.runs.get(int(first["run"])))
     for row in rows[rows["room"] > 0]:

@@ -10,7 +10,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from vxmon.analysis.scene import Scene, Scope
+from vxmon.analysis.scene import Scene, Scope, window_rows
 from vxmon.analysis.time.figures import boot_figures
 from vxmon.analysis.time.result import BootTime, TimeResult
 from vxmon.analysis.time.tasks import TaskBooks
@@ -54,10 +54,11 @@ class TimeRequest:
 def analyze_time(trace: StoredTrace, request: TimeRequest | None = None) -> TimeResult:
     """The figures of every boot of a trace."""
     request = request or TimeRequest()
-    states = States(trace.facts, trace.index)
+    rows = window_rows(trace, Scope(request.span, request.module))
+    states = States(trace.facts, rows)
     result = TimeResult([], request.span)
     books: BootBooks | None = None
-    for chunk in batched(trace.chunks()):
+    for chunk in batched(trace.chunks(rows)):
         if books is None or books.boot is not chunk.boot:
             _close(books, states, result)
             books = BootBooks(chunk.boot, trace.facts, request)
