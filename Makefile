@@ -17,7 +17,7 @@ PYTEST := $(PY) -m pytest
 # What the included files add to: everything `make build` makes, and what the target tests need.
 BUILD_TARGETS :=
 
-.PHONY: help setup build gen demo test test-unit test-target test-qemu truth storm soak bench check clean
+.PHONY: help setup build gen demo test test-unit test-target test-qemu truth storm soak fuzz bench check clean
 
 help: ## show the verbs
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -72,6 +72,16 @@ storm: build ## captures through a bad link, against the target's own list: SEED
 MINUTES ?= 15
 soak: build ## a long capture on QEMU, MINUTES=15: memory flat, nothing lost
 	@$(PY) -m tests.storm.soak --minutes $(MINUTES)
+
+SECONDS ?= 600
+fuzz: build ## hostile datagrams into the agent (libFuzzer, SECONDS=600), and a million and hostile files into the host
+	@mkdir -p $(BUILD)/fuzz
+	@if [ -x $(BUILD)/posix/fuzz-datagram ]; then $(BUILD)/posix/fuzz-datagram -max_total_time=$(SECONDS) \
+	    -max_len=4096 -timeout=5 -rss_limit_mb=1024 -print_final_stats=1 -artifact_prefix=$(BUILD)/fuzz- \
+	    $(BUILD)/fuzz tests/fuzz/corpus/datagram; \
+	    else echo "clang is not installed: the agent is fuzzed without coverage"; \
+	    $(BUILD)/posix/fuzz-agent --count 1000000000 --seconds $(SECONDS); fi
+	@$(PY) -m tests.fuzz.host
 
 bench: build ## measure; prints a table, asserts nothing
 	@$(PY) -m tests.bench

@@ -83,6 +83,17 @@ $(eval $(call posix_program,vxm-sim-smp,smp,$(POSIX)/sim_main.c $(POSIX)/sim_sou
 
 $(eval $(call posix_program,fuzz-agent,san,tests/fuzz/fuzz_agent.c))
 
+# Only where clang is, with its libFuzzer. All in one, as it is seldom built.
+FUZZ_CC ?= clang
+HAS_FUZZER := $(shell echo 'int LLVMFuzzerTestOneInput(void){return 0;}' | \
+    $(FUZZ_CC) -fsanitize=fuzzer,address -x c -o /dev/null - 2>/dev/null && echo yes)
+AGENT_PROGRAMS += $(if $(HAS_FUZZER),$(BUILD)/posix/fuzz-datagram)
+FUZZ_SOURCES := $(AGENT_SOURCES) $(POSIX)/port.c $(POSIX)/sources.c tests/fuzz/fuzz_datagram.c
+$(BUILD)/posix/fuzz-datagram: $(FUZZ_SOURCES) $(wildcard $(AGENT)/*.h $(AGENT)/generated/*.h target_c/include/vxm/*.h)
+	@mkdir -p $(@D)
+	$(Q)$(FUZZ_CC) -std=c11 -O1 -g -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=all $(POSIX_CPPFLAGS) \
+	    -I$(BEARSSL)/src -I$(POSIX) -o $@ $(FUZZ_SOURCES)
+
 # It includes cookie.c, so the object of that file is left out.
 AGENT_TEST_OBJECTS := $(filter-out %/cookie.o,$(POSIX_OBJECTS_san)) $(BUILD)/posix/obj/san/tests/target/unit_tests.o
 $(BUILD)/posix/agent-tests: $(AGENT_TEST_OBJECTS)
