@@ -125,6 +125,18 @@ def test_bins_are_bounded_and_keep_the_lowest_of_each() -> None:
         assert at == int(frame[own][use[own] == low][0])
 
 
+def test_a_leak_in_a_long_series_is_as_exact_as_in_a_short_one() -> None:
+    """In 100,000 frames 8 bytes each leak, and 3 come and go every seventh; bins are 256 frames wide."""
+    series = Series()
+    frame = np.arange(100_000, dtype=np.int64)
+    use = 8 * frame + 3 * (frame % 7 == 0)
+    for begin in range(0, len(frame), 9_999):
+        series.add(frame[begin : begin + 9_999], use[begin : begin + 9_999])
+    doubtful, missing = series.doubtful(np.zeros(0, np.int64), np.zeros(0, np.int64))
+    slope = slope_of(series.points(doubtful, missing))
+    assert (series.shift, slope.value, slope.lo, slope.hi) == (8, 8.0, 8.0, 8.0)
+
+
 def test_losses_are_found_in_bins_and_beside_them() -> None:
     series = Series()
     series.add(np.array([10, 11, 15], np.int64), np.array([1, 2, 3], np.int64))

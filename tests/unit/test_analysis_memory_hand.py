@@ -250,6 +250,14 @@ def test_losses_widen_what_they_may_change_and_no_more(tmp_path: Path) -> None:
     assert (heap.growth.per_1000_frames.value, both(heap.growth.per_1000_frames)) == (64_000, (64_000, 64_000))
 
 
+def test_a_loss_of_half_the_session_leaves_growth_in_doubt(tmp_path: Path) -> None:
+    rec = leaking(80).end()
+    growth = heap_of(analyzed_memory(rec, tmp_path, drop=range(10, 31))).growth
+    assert growth.per_1000_frames.value == 64_000
+    assert growth.per_1000_frames.lo is None or growth.per_1000_frames.lo <= 0
+    assert growth.verdict == "in doubt"
+
+
 def test_a_loss_at_the_end_leaves_the_end_open(tmp_path: Path) -> None:
     rec = leaking().end()
     last = len(rec.blocks()) - 1

@@ -26,7 +26,10 @@ from vxmon.trace.span import EVERYTHING
 __all__ = ["memory_blocks"]
 
 _HOLDS: Final = {True: "yes", False: "no", None: "not recorded"}
-_EVIDENT: Final = ("leak?", "growing")
+_STACK_COLUMNS: Final = (
+    "partition", "task", ">size", ">high-water", ">at switches", ">margin", ">margin %", ">risen",
+)  # fmt: skip
+_EVIDENT: Final = ("leak?", "growing", "in doubt")
 
 
 def memory_blocks(result: MemoryResult, facts: Facts) -> Iterator[Block]:
@@ -43,21 +46,30 @@ def _boot_blocks(boot: BootMemory) -> Iterator[Block]:
     legend = "sizes in bytes, ranges hold the truth, ~ is estimated, - not recorded"
     yield Text((f"boot 0x{boot.id:08x}, clock {boot.clock_hz} Hz; {legend}",))
     known = [heap for heap in boot.heaps if heap.samples + heap.switches]
-    yield _heap_table(boot, known)
-    yield _growth_table(boot, known)
-    for heap in known:
-        if heap.growth.verdict in _EVIDENT:
-            yield _evidence(heap_name(boot, heap.index), heap.growth)
-    yield _time_table(boot, known)
+    if known:
+        yield from _heap_blocks(boot, known)
+    else:
+        yield Text(("no heap was recorded",))
     if any(heap.estimate is not None for heap in boot.heaps):
         yield _estimate_table(boot)
-    yield _stack_table(boot)
+    stacks = [_stack_row(boot, stack) for stack in boot.stacks if stack.high_water.n + stack.at_switch.n]
+    if stacks:
+        yield Table("stacks", _STACK_COLUMNS, stacks)
     if boot.operations:
         rows = [_operation_row(boot, entry) for entry in boot.operations]
         columns = ("partition", "operation", ">of bytes", ">count", ">total", ">while observed", ">a second")
         yield Table("operations since the partition started", columns, rows)
     if boot.notes:
         yield Text(tuple(f"note: {note}" for note in boot.notes))
+
+
+def _heap_blocks(boot: BootMemory, heaps: list[HeapMemory]) -> Iterator[Block]:
+    yield _heap_table(boot, heaps)
+    yield _growth_table(boot, heaps)
+    for heap in heaps:
+        if heap.growth.verdict in _EVIDENT:
+            yield _evidence(heap_name(boot, heap.index), heap.growth)
+    yield _time_table(boot, heaps)
 
 
 def _heap_table(boot: BootMemory, heaps: list[HeapMemory]) -> Table:
@@ -134,11 +146,6 @@ def _estimate_table(boot: BootMemory) -> Table:
             rows.append((heap_name(boot, heap.index), value, bounds, measured, difference))
     columns = ("heap", ">by the rules", ">range", ">measured", ">measured - rules")
     return Table("heaps by the accounting rules, and as measured", columns, rows)
-
-
-def _stack_table(boot: BootMemory) -> Table:
-    columns = ("partition", "task", ">size", ">high-water", ">at switches", ">margin", ">margin %", ">risen")
-    return Table("stacks", columns, [_stack_row(boot, s) for s in boot.stacks if s.high_water.n + s.at_switch.n])
 
 
 def _stack_row(boot: BootMemory, stack: StackMemory) -> tuple[str, ...]:

@@ -10,7 +10,7 @@
 5. more blocks are allocated than freed between the first and the last sample.
 
 Use that swings without growing keeps 3 from holding, use that grows while it warms up and then stays likewise.
-``growing`` means that 2 holds and not all of the rest.
+``growing`` means that 2 holds and not all of the rest, ``in doubt`` that it would perhaps, had nothing been lost.
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ def judge_growth(book: HeapBook, lost: Lost, frame_ticks: int | None, unit: int,
         frames=frames,
         first=first,
         last=last,
-        verdict=_verdict(evidence),
+        verdict=_verdict(evidence, slope, lossy=bool(missing or doubtful.any())),
         evidence=evidence,
         full_in_s=_full_in(book, slope, per_second),
     )
@@ -106,13 +106,13 @@ def _listed(values: list[int]) -> str:
     return ", ".join(f"{value:,}" for value in values)
 
 
-def _verdict(evidence: tuple[Evidence, ...]) -> Verdict:
+def _verdict(evidence: tuple[Evidence, ...], slope: Slope, *, lossy: bool) -> Verdict:
     held = {e.name: e.holds for e in evidence}
     if not held["frames"]:
         return "too short"
-    if not held["interval"]:
-        return "no growth"
-    return "leak?" if all(held.values()) else "growing"
+    if held["interval"]:
+        return "leak?" if all(held.values()) else "growing"
+    return "in doubt" if lossy and (slope.hi is None or slope.hi > 0) else "no growth"
 
 
 def _full_in(book: HeapBook, slope: Slope, per_second: Figure) -> int | None:

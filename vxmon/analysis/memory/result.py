@@ -34,7 +34,7 @@ KERNEL = "kernel"
 KERNEL_INDEX = 0
 """The partition that the module OS is."""
 
-Verdict = Literal["leak?", "growing", "no growth", "too short", "not recorded"]
+Verdict = Literal["leak?", "growing", "in doubt", "no growth", "too short", "not recorded"]
 
 
 @dataclass(frozen=True, slots=True)
