@@ -3,9 +3,11 @@
 
 from __future__ import annotations
 
+import math
+
 import click
 
-__all__ = ["SCENARIOS", "Address", "BootParameter", "Size", "split_address"]
+__all__ = ["SCENARIOS", "Address", "BootParameter", "Number", "Size", "split_address"]
 
 # Names in the demo kernel (target_c/kernel/core/scenario.c).
 SCENARIOS = ("nominal", "overload", "chatter", "bursty", "faults", "leak")
@@ -14,6 +16,17 @@ _BOOT_PARAMETERS = ("address", "autostart", "clock", "config", "idle", "peer", "
 
 _FACTORS = {"": 1, "k": 1 << 10, "m": 1 << 20, "g": 1 << 30}
 _LARGEST = 1 << 50
+
+
+class Number(click.FloatRange):
+    """A number within limits; NaN, which is within all limits, and infinity are none."""
+
+    def convert(self, value: float, param: click.Parameter | None, ctx: click.Context | None) -> float:
+        """The number; ``value`` is what click's own range takes, text too."""
+        number = super().convert(value, param, ctx)
+        if not math.isfinite(number):
+            self.fail(f"'{value}' is no finite number", param, ctx)
+        return number
 
 
 class Size(click.ParamType[int]):

@@ -150,6 +150,8 @@ def test_stdout_is_clean_for_parsers_when_incomplete(question: str, lossy: str) 
         (["--window", "2s..1s"], "it ends before it begins"),
         (["--window", "a..b"], "'a' is no time"),
         (["--module", "/nonexistent.xml"], "nonexistent.xml"),
+        (["--record-cost", "nan"], "'nan' is no finite number"),
+        (["--record-cost", "-1"], "-1.0 is not in the range"),
     ],
 )
 def test_a_wrong_option_is_one_line_and_status_2(arguments: list[str], words: str, session: str) -> None:

@@ -203,7 +203,8 @@ def test_the_gate_can_name_every_figure_of_every_analysis(folder: Path) -> None:
 
 
 def test_limits_made_from_a_session_hold_for_it(folder: Path) -> None:
-    done = check(folder, "s.pcapng", "--init")
+    only = [a for pattern in ("partition.*.margin.min", "task.*.max", "memory.*.growth") for a in ("--only", pattern)]
+    done = check(folder, "s.pcapng", "--init", *only)
     assert (done.status, done.err) == (0, "")
     golden(done, folder, "check-init.txt")
     (folder / "made.toml").write_bytes(check(folder, "s.pcapng", "--init", "--slack", "0").out)
@@ -224,6 +225,10 @@ def test_a_window_and_background_processes_are_those_of_the_file(folder: Path) -
     done = judged(folder, "s.pcapng", "window.toml")
     assert (done.status, done.out) == (2, b"")
     assert "window.toml:2: background: the session has no task nav_filtr" in done.err
+    (folder / "window.toml").write_text('format = 1\nwindow = "5s.."\n[[rule]]\nfigure = "quality.lost"\nmax = 0\n')
+    done = judged(folder, "s.pcapng", "window.toml")
+    assert (done.status, done.out) == (2, b"")
+    assert "window.toml:2: window: the session is 0.003 s long; nothing is in it" in done.err
 
 
 @pytest.mark.parametrize(

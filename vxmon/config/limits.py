@@ -18,7 +18,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Final, Literal, cast
 
@@ -113,7 +113,7 @@ class Limits:
     rules: tuple[Rule, ...]
     span: Span = EVERYTHING
     background: tuple[str, ...] = ()
-    background_place: Place = Place("")
+    places: Mapping[str, Place] = field(default_factory=dict)
 
 
 def read_limits(path: str) -> Limits:
@@ -133,7 +133,7 @@ def read_limits(path: str) -> Limits:
     if not tables:
         raise InputError(f"{path}: there is no rule; write [[rule]] with figure and min or max")
     rules = tuple(_rule(root.inner("rule", table, "rule", index)) for index, table in enumerate(tables))
-    return Limits(path, rules, span, background, file.place("background"))
+    return Limits(path, rules, span, background, {key: file.place(key) for key in sorted(_ROOT_KEYS)})
 
 
 def _span(root: Entry) -> Span:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 from vxmon_cli.analyses.common import end, open_stored, session_options, write
+from vxmon_cli.params import Number
 from vxmon_cli.selecting import selection_options
 
 if TYPE_CHECKING:
@@ -25,7 +26,7 @@ __all__ = ["time"]
 @click.option("--background", multiple=True, metavar="TASK", help="A process whose time is margin, as idle time is.")
 @click.option("--hist", is_flag=True, help="Distributions of margins and execution times.")
 @click.option("--module", metavar="XML", type=click.Path(path_type=Path), help="Compare with this configuration.")
-@click.option("--record-cost", type=float, metavar="NS", help="What recording one event takes, as calibrated.")
+@click.option("--record-cost", type=Number(0, 1e9), metavar="NS", help="What recording one event takes, as calibrated.")
 @click.pass_context
 def time(
     context: click.Context, files: tuple[str, ...], selection: Selection, background: tuple[str, ...],

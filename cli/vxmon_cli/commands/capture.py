@@ -9,7 +9,7 @@ import click
 
 from vxmon_cli.keys import key_option, keyed_by_option
 from vxmon_cli.options import CaptureOptions
-from vxmon_cli.params import SCENARIOS, Address, BootParameter, Size
+from vxmon_cli.params import SCENARIOS, Address, BootParameter, Number, Size
 
 __all__ = ["capture"]
 
@@ -23,7 +23,7 @@ _LEAST_PART = 64 << 10
 @click.option(
     "-o", "--output", required=True, metavar="FILE", help="The session; - is standard output, a FIFO is fine."
 )
-@click.option("-d", "--seconds", type=click.FloatRange(0, 1e9, min_open=True), help="Stop after this time.")
+@click.option("-d", "--seconds", type=Number(0, 1e9, min_open=True), help="Stop after this time.")
 @click.option("-n", "--events", type=click.IntRange(1), help="Stop when this many events have arrived.")
 @click.option("-S", "--size", type=Size(), help="Stop at this size of the session (k, M, G).")
 @click.option("-r", "--ring", is_flag=True, help="Keep the newest SIZE (default 64M) until you stop it.")

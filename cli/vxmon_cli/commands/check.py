@@ -126,14 +126,14 @@ def _show_figures(options: _Options, *, init: bool) -> StoredTrace:
 
 
 def _judge(options: _Options) -> tuple[StoredTrace, bool]:
-    from vxmon.analysis.gate.gather import check_background, gather
+    from vxmon.analysis.gate.gather import check_scope, gather
     from vxmon.analysis.gate.judge import judge
     from vxmon.config.limits import read_limits
 
     limits = read_limits(options.limits or "")
     request = _request(options, limits)
     with open_stored(options.files) as trace:
-        check_background(limits, trace.facts)
+        check_scope(limits, trace.facts)
         result = judge(limits, gather(trace, [rule.pattern for rule in limits.rules], request))
         _write_result(result, trace, options)
     return trace, bool(result.failed(options.fail_on))

@@ -11,7 +11,7 @@ import click
 
 from vxmon_cli.keys import key_option
 from vxmon_cli.output import default_sigpipe
-from vxmon_cli.params import Address
+from vxmon_cli.params import Address, Number
 
 if TYPE_CHECKING:
     from vxmon.analysis.hm_log import HmLog
@@ -43,7 +43,7 @@ class _Options:
 @click.option("--type", "kind", metavar="T", help="HM: a code; ED&R: severity, facility, or both: FATAL+REBOOT.")
 @click.option("--partition", metavar="P", help="Only of this partition.")
 @click.option("-n", "newest", type=click.IntRange(1, 1_000_000), default=None, help="Only the newest so many.")
-@click.option("--since", type=click.FloatRange(0), metavar="SECONDS", help="From this time of the target's clock on.")
+@click.option("--since", type=Number(0, 1e9), metavar="SECONDS", help="From this time of the target's clock on.")
 @click.option("--around", type=click.IntRange(1, 1000), metavar="N", help="With N events before and after each entry.")
 @click.option("--icd", "sources", multiple=True, metavar="FILE", help="What messages mean; see vxmon icd.")
 @click.option("--format", "form", type=click.Choice(["text", "json", "csv"]), default="text", show_default=True)

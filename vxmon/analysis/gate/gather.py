@@ -16,7 +16,7 @@ from vxmon.trace.selection import Selection, check_names
 from vxmon.trace.span import EVERYTHING, Span
 from vxmon.trace.trace import StoredTrace
 
-__all__ = ["SOURCES", "FigureSource", "GateRequest", "check_background", "gather", "is_selected"]
+__all__ = ["SOURCES", "FigureSource", "GateRequest", "check_scope", "gather", "is_selected"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,12 +104,29 @@ def gather(trace: StoredTrace, patterns: Collection[Pattern], request: GateReque
     return [figure for source in wanted for figure in source.compute(trace, request)]
 
 
-def check_background(limits: Limits, facts: Facts) -> None:
-    """Refuse background processes that the session does not have; raises InputError."""
+def check_scope(limits: Limits, facts: Facts) -> None:
+    """Refuse background processes that the session does not have, and a window in which there is none of it.
+
+    A count in a window without records would be 0, and a rule that allows no more would hold.
+
+    Raises:
+        InputError: with the place in the file of limits.
+
+    """
     try:
         check_names(Selection(tasks=limits.background), facts)
     except InputError as error:
-        raise InputError(f"{limits.background_place}: background: {error}") from None
+        raise InputError(f"{limits.places['background']}: background: {error}") from None
+    spans = [(b.first_time, b.last_time, b.clock_hz) for b in facts.boots if b.clock_hz]
+    known = [(first, last, hz) for first, last, hz in spans if first is not None and last is not None]
+    if known and not any(_overlaps(limits.span, *boot) for boot in known):
+        longest = max((last - first) / hz for first, last, hz in known)
+        raise InputError(f"{limits.places['window']}: window: the session is {longest:.3f} s long; nothing is in it")
+
+
+def _overlaps(span: Span, first: int, last: int, hz: int) -> bool:
+    begin, _ = span.ticks(first, hz)
+    return begin is None or begin <= last
 
 
 def is_selected(pattern: Pattern, figure: NamedFigure) -> bool:
