@@ -89,6 +89,7 @@ class Recording:
     records: list[Record] = field(default_factory=list)
     objects: Sequence[ObjectEntry] = ()
     config: RunConfig = RunConfig()  # noqa: RUF009
+    told_at: int | None = None
 
     def add(
         self, time: int, name: str, arg: int = 0, *, stream: int = 0, run: int = 1, **values: int | str | bytes
@@ -180,7 +181,8 @@ class Recording:
         info = TargetInfo(
             os_name="synthetic", os_release="2.4", board="none", agent_version="0", clock_hz=self.hz,
             big_endian=self.big_endian, table_fingerprint=TABLE.fingerprint, boot=self.boot,
-            offered=frozenset(e.id for e in TABLE.events),
+            offered=frozenset(e.id for e in TABLE.events), running=self.told_at is not None, time=self.told_at or 0,
+            config=None if self.told_at is None else replace(self.config, events=self.events),
         )  # fmt: skip
         objects = ObjectTable(1, tuple(self.schedules), tuple(self.partitions), tuple(self.tasks), tuple(self.objects))
         return [info, TABLE, objects]

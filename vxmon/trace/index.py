@@ -50,6 +50,7 @@ def build_index(scanner: Scanner, damage: Damage) -> NDArray[np.void]:
     scanner.rows.clear()
     suspects = _distinct_suspects(_gather(scanner.suspects, SUSPECT), scanner)
     note_starts(scanner)
+    _note_configs(scanner)
     index, losses = _account_all(_renumber(rows, facts), suspects, facts, damage)
     facts.losses = np.concatenate(losses) if losses else np.zeros(0, LOSS)
     _note_times(index, facts)
@@ -74,6 +75,20 @@ def number_boots(scanner: Scanner) -> None:
         boot.number = number
         boot.runs = dict(sorted(boot.runs.items()))
     scanner.facts.boots = boots
+
+
+def _note_configs(scanner: Scanner) -> None:
+    """Give runs whose start was not commanded here the configuration that the target told while they lasted."""
+    for boot in scanner.facts.boots:
+        for time, config in scanner.configs.get(boot.id, ()):
+            lasting = [
+                run
+                for run in boot.runs.values()
+                if (run.started is None or run.started <= time) and (run.ended is None or run.ended >= time)
+            ]
+            # Which of several runs lasted is not known when the end of the first is missing.
+            if lasting and lasting[0].config is None and (lasting[0].ended is not None or len(lasting) == 1):
+                lasting[0].config = config
 
 
 def choose_tables(scanner: Scanner) -> None:

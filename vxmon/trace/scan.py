@@ -23,7 +23,17 @@ from vxmon.wire.notes import decode_note
 from vxmon.wire.reassembly import Reassembler
 from vxmon.wire.status import decode_end, decode_host_heartbeat, decode_target_heartbeat
 from vxmon.wire.tables import decode_table
-from vxmon.wire.types import Channel, Datagram, End, EventTable, ObjectTable, Started, StreamState, TargetInfo
+from vxmon.wire.types import (
+    Channel,
+    Datagram,
+    End,
+    EventTable,
+    ObjectTable,
+    RunConfig,
+    Started,
+    StreamState,
+    TargetInfo,
+)
 from vxmon.words import counted
 
 __all__ = ["Scanner"]
@@ -35,6 +45,8 @@ _LIMIT: Final = 1 << 62
 # Damaged datagrams that are looked at closely, and the boots each may be of.
 _MOST_MENDED: Final = 2000
 _BOOTS_TRIED: Final = 4
+# Of a target that repeats its configuration each 5 s.
+_MOST_CONFIGS: Final = 1000
 
 
 @dataclass(slots=True)
@@ -42,7 +54,8 @@ class Scanner:
     """Collects facts and block rows, batch by batch.
 
     ``rows`` are valid blocks in order of arrival, duplicates included, with ``boot`` still the target's id and
-    ``slots_at`` a position in file number ``file``. ``sightings`` are (file, boot id, run).
+    ``slots_at`` a position in file number ``file``. ``sightings`` are (file, boot id, run), ``configs`` by boot id
+    (time, configuration) as a running target told it.
     """
 
     facts: Facts = field(default_factory=Facts)
@@ -51,6 +64,7 @@ class Scanner:
     boots: dict[int, Boot] = field(default_factory=dict)
     tables: dict[int, dict[int, EventTable]] = field(default_factory=dict)
     sightings: set[tuple[int, int, int]] = field(default_factory=set)
+    configs: dict[int, list[tuple[int, RunConfig]]] = field(default_factory=dict)
     newest: int = 0
     _file: int = 0
     _mended: int = 0
@@ -243,6 +257,10 @@ class Scanner:
 
     def _info(self, boot: Boot, info: TargetInfo) -> None:
         boot.info = info
+        if info.running and info.config is not None and info.time < _LIMIT:
+            told = self.configs.setdefault(boot.id, [])
+            if len(told) < _MOST_CONFIGS:
+                told.append((info.time, info.config))
         boot.clock_hz = info.clock_hz or boot.clock_hz
         boot.os_release = info.os_release or boot.os_release
         boot.table_fingerprint = info.table_fingerprint or boot.table_fingerprint
