@@ -103,7 +103,7 @@ def check(trace: StoredTrace, scope: Scope, icd: Icd) -> None:
         assert printer.lines(chunk).count(b"\n") == len(chunk.columns)
 
 
-@pytest.mark.parametrize("first", range(0, 90, 30))
+@pytest.mark.parametrize("first", range(0, 60, 30))
 def test_senseless_messages_are_answered(first: int, tmp_path: Path) -> None:
     (tmp_path / "icd.toml").write_text(ICD, encoding="utf-8")
     icd, scope = load_icd([str(tmp_path / "icd.toml")]), Scope(module=configuration(tmp_path))

@@ -299,6 +299,19 @@ def test_messages_that_wait_at_the_end_and_such_that_nobody_receives(tmp_path: P
     assert certain(depth.mean) == (10 + 800) * 1000 // 900
 
 
+def test_messages_that_nobody_receives_do_not_fill_the_memory(tmp_path: Path) -> None:
+    """1,100 messages wait; 1,024 are remembered, and the others are told."""
+    m = Messages(block_records=20)
+    for number in range(1, 1101):
+        m.send(number, BUFFER, number, 1)
+    m.stop(2000)
+    boot = m.analyzed(tmp_path)
+    assert found(boot, BUFFER).orphan_sends == {"table_full": 76, "never_read": 1024}
+    assert boot.notes == [
+        "commands: the table of open messages overflowed; 76 messages that nobody had received were dropped from it",
+    ]  # fmt: skip
+
+
 def test_a_window_of_time(tmp_path: Path) -> None:
     """Of six messages those of 300 and 400 lie in 250..450 us, with the period between them."""
     boot = six().analyzed(tmp_path, span=parse_span("250us..450us"))

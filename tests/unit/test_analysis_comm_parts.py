@@ -126,7 +126,7 @@ def test_figures_do_not_depend_on_the_chunks(tmp_path: Path, records: int) -> No
 
 def test_ranges_hold_the_truth_whatever_is_lost(tmp_path: Path) -> None:
     wrong = []
-    for seed in range(40):
+    for seed in range(30):
         messages, chance = traffic(seed), random.Random(1000 + seed)
         blocks = -(-len(messages.recording.records) // messages.recording.block_records)
         drop = chance.sample(range(blocks), chance.choice((1, 2, 5)))

@@ -165,6 +165,15 @@ def test_wrong_usage(folder: Path, arguments: tuple[str, ...], words: str) -> No
     assert words in run(folder, *arguments, status=2)
 
 
+def test_a_session_without_content_is_told(folder: Path, tmp_path: Path) -> None:
+    rec = Recording(partitions=(PartitionEntry(1, "A"),), objects=(ObjectEntry(1, 0, 1, "state"),))
+    rec.add(0, "START", 0, window=0, task=0, run=1)
+    rec.add(10, "MSG_SEND", 1, number=1, size=6, partition=1)
+    done = vxmon("print", rec.write(tmp_path / "s.pcapng"), "--icd", str(folder / "icd.toml"))
+    assert done.status == 0
+    assert 'no content of messages was recorded; capture it with payload = "content"' in done.err
+
+
 def test_an_icd_that_cannot_be_used_is_told(folder: Path) -> None:
     done = vxmon("print", str(folder / "s.pcapng"), "--icd", str(folder / "nothing.toml"))
     assert done.status == 2

@@ -29,7 +29,7 @@ from vxmon.trace.facts import Facts
 from vxmon.trace.span import EVERYTHING
 from vxmon.trace.ticks import ticks_to_ns
 
-__all__ = ["SCHEMA", "VERSION", "comm_blocks", "comm_json", "comm_rows", "select_objects", "unknown_names"]
+__all__ = ["SCHEMA", "VERSION", "comm_blocks", "comm_json", "comm_rows", "select_objects"]
 
 SCHEMA: Final = "vxmon.analyze.comm"
 VERSION: Final = 1
@@ -69,14 +69,6 @@ def select_objects(result: CommResultSet, objects: Collection[str], partitions: 
         for boot in result.boots
     ]
     return CommResultSet(boots, result.span)
-
-
-def unknown_names(result: CommResultSet, objects: Collection[str], partitions: Collection[str]) -> list[str]:
-    """What was asked for and is in no boot of the session."""
-    known = {name for boot in result.boots for one in boot.objects for name in (one.label, one.name, str(one.index))}
-    places = {name for boot in result.boots for one in boot.objects for name in _partition_names(boot, one.partition)}
-    missing = [f"object {name}" for name in objects if name not in known]
-    return missing + [f"partition {name} with objects" for name in partitions if name not in places]
 
 
 def _partition_names(boot: BootComm, index: int | None) -> set[str]:
@@ -207,6 +199,8 @@ def _boot_blocks(boot: BootComm) -> Iterator[Block]:
     channels = f"channels from {boot.channel_source}" if boot.channel_source else "channels not known"
     observed = micros(Figure.exact(boot.end - boot.begin), boot.clock_hz)
     yield Text((f"boot 0x{boot.id:08x}, observed {observed} us, {channels}; {_LEGEND}",))
+    if not boot.objects:
+        yield Text(("no messages were recorded of what is asked for",))
     sent = [(one, one.sending) for one in boot.objects if one.sending is not None]
     received = [(one, one.receiving) for one in boot.objects if one.receiving is not None]
     if sent:

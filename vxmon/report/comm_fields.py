@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 
@@ -22,9 +22,10 @@ from vxmon.trace.trace import StoredTrace
 from vxmon.wire.events import EventId
 from vxmon.words import counted
 
-__all__ = ["field_blocks", "field_rows", "fields_json"]
+__all__ = ["NO_CONTENT", "field_blocks", "field_rows", "fields_json"]
 
 Json = dict[str, Any]
+NO_CONTENT: Final = 'no content of messages was recorded; capture it with payload = "content" in a plan'
 _EVENTS = {EventId.MSG_SEND: "send", EventId.MSG_RECEIVE: "receive"}
 
 
@@ -69,7 +70,7 @@ def field_blocks(boot: BootComm, books: list[ObjectFields]) -> Iterator[Block]:
     labels = {one.index: one.label for one in boot.objects}
     own = [book for book in books if book.boot == boot.number and book.object in labels]
     if not own:
-        yield Text(('fields: no content was recorded; capture it with payload = "content" in a plan',))
+        yield Text((f"fields: {NO_CONTENT}",))
     for book in own:
         title = f"{labels[book.object]}, {counted(book.messages, 'message')} {book.direction}"
         if not book.layout:

@@ -33,6 +33,8 @@ class MessageFields:
         icd: what messages mean.
         apart: chunks are pieces that have nothing to do with each other, not a trace one after the other.
 
+    ``shown`` are the messages so far that had content.
+
     Raises:
         InputError: from ``feed``, when a message of the ICD cannot be laid out.
 
@@ -44,6 +46,7 @@ class MessageFields:
         self._boot: Boot | None = None
         self._reader: PayloadReader
         self._decoder: MessageDecoder
+        self.shown = 0
         self._fed = False
         self._groups: list[tuple[Rows, Block]] = []
 
@@ -68,6 +71,7 @@ class MessageFields:
         messages = messages.take(messages.row >= 0)
         # Where a record's data is tells it from all others, whichever of them are selected.
         at = chunk.columns.at
+        self.shown += int((messages.length > 0).sum())
         self._groups = [(at[some.messages.row], _block(some)) for some in self._decoder.decode(messages)]
 
     def pieces(self, columns: Columns, rows: Rows) -> list[Piece]:

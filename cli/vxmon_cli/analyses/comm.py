@@ -11,12 +11,14 @@ import click
 
 from vxmon.errors import InputError
 from vxmon_cli.analyses.common import end, open_stored, session_options, write
+from vxmon_cli.selecting import selection_options
 
 if TYPE_CHECKING:
     from vxmon.analysis.comm.fields import ObjectFields
     from vxmon.analysis.comm.result import CommResultSet
     from vxmon.icd.icd import Icd
     from vxmon.trace import StoredTrace
+    from vxmon.trace.selection import Selection
     from vxmon.trace.span import Span
 
 __all__ = ["comm"]
@@ -24,9 +26,7 @@ __all__ = ["comm"]
 
 @click.command("comm")
 @session_options
-@click.option("--window", "span", metavar="A..B", help="Only this time from the first record: 1.5s..2s, 200ms.., ..3")
-@click.option("--object", "objects", multiple=True, metavar="NAME", help="Only this object.")
-@click.option("--partition", "partitions", multiple=True, metavar="NAME", help="Only objects of this partition.")
+@selection_options("span", "partitions", "objects")
 @click.option("--module", metavar="XML", type=click.Path(path_type=Path), help="Channels and refresh periods.")
 @click.option("--fields", is_flag=True, help="What the messages' fields were; csv: those of one object over time.")
 @click.option(
@@ -38,9 +38,8 @@ __all__ = ["comm"]
 )
 @click.pass_context
 def comm(
-    context: click.Context, files: tuple[str, ...], span: str | None, objects: tuple[str, ...],
-    partitions: tuple[str, ...], module: Path | None, sources: tuple[str, ...], form: str, *, fields: bool,
-    strict: bool,
+    context: click.Context, files: tuple[str, ...], selection: Selection, module: Path | None,
+    sources: tuple[str, ...], form: str, *, fields: bool, strict: bool,
 ) -> None:  # fmt: skip
     """What went from whom to whom: messages, latency, queues, flows.
 
@@ -53,20 +52,15 @@ def comm(
     from vxmon.analysis.comm.analyze import analyze_comm
     from vxmon.analysis.scene import Scope
     from vxmon.config.module import load_module
-    from vxmon.report.analyze_comm import comm_blocks, comm_json, comm_rows, select_objects, unknown_names
-    from vxmon.trace.span import EVERYTHING, parse_span
+    from vxmon.report.analyze_comm import comm_blocks, comm_json, comm_rows, select_objects
+    from vxmon.trace.selection import check_names
 
-    scope = Scope(
-        span=EVERYTHING if span is None else parse_span(span),
-        module=None if module is None else load_module(module),
-    )
+    scope = Scope(span=selection.span, module=None if module is None else load_module(module))
     icd = _icd(sources)
     with open_stored(files) as trace:
-        result = analyze_comm(trace, scope)
-        missing = unknown_names(result, objects, partitions)
-        if missing:
-            raise InputError(f"the session has no {' and no '.join(missing)}")
-        result, facts = select_objects(result, objects, partitions), trace.facts
+        check_names(selection, trace.facts)
+        result = select_objects(analyze_comm(trace, scope), selection.objects, selection.partitions)
+        facts = trace.facts
         books = None if icd is None or form == "csv" else _field_books(trace, icd, scope.span)
         write(
             form,

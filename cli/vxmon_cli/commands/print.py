@@ -94,6 +94,10 @@ def print_events(
             if selection.span == EVERYTHING and not selection.around:
                 chunks = with_link_events(chunks, trace.facts)
             _print(chunks, trace, printer, write, verbose=verbose)
+        if printer is not None and printer.fields is not None and not printer.fields.shown:
+            from vxmon.report.comm_fields import NO_CONTENT
+
+            click.echo(f"vxmon: {NO_CONTENT}", err=True)
         if not selection.everything:
             note_selection(books.text())
         missing = incomplete_text(trace.facts)
