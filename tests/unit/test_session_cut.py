@@ -189,7 +189,7 @@ def test_every_reader_says_that_it_is_a_part(tmp_path: Path) -> None:
         assert "cut CPU 0 of s.pcapng" in out
     document = json.loads(run("info", small, "--format", "json")[1])
     assert (document["not_in_this_file"], document["lost"], document["incomplete"]) == (40, 0, False)
-    assert document["cut"] == {"what": "CPU 0", "of": ["s.pcapng"]}
+    assert document["cut"] == {"what": "CPU 0", "of": ["s.pcapng"], "goes_on": False, "text": "cut CPU 0 of s.pcapng"}
     loss = loss_json(read(small)[1])
     assert loss["not_in_this_file"] == 40
     assert "40 records are not in this file" in loss["headline"]

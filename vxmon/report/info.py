@@ -14,6 +14,7 @@ from vxmon.report.blocks import Block, Table, Text
 from vxmon.report.config import config_document
 from vxmon.report.link import clock_document, clock_rows, link_blocks, link_document
 from vxmon.trace import CAUSES, LOSS_ID, Boot, Facts, FileFacts, Run, Stream, ticks_to_ns
+from vxmon.trace.cuts import Cut
 from vxmon.wire.refusals import REASONS, refused_text
 from vxmon.wire.types import LinkCounters
 from vxmon.words import counted
@@ -50,7 +51,7 @@ def info_document(facts: Facts, counts: Counts) -> Json:
         "delivered": facts.delivered,
         "before_attach": sum(stream.before_attach for stream in facts.streams),
         "not_in_this_file": facts.cut_away,
-        "cut": None if facts.cut is None else {"what": facts.cut.what, "of": list(facts.cut.of)},
+        "cut": None if facts.cut is None else _cut_json(facts.cut),
         "lost": facts.lost,
         "incomplete": facts.incomplete,
         "loss_interval_count": len(facts.losses),
@@ -266,6 +267,10 @@ def info_blocks(document: Json) -> list[Block]:
     return blocks
 
 
+def _cut_json(cut: Cut) -> Json:
+    return {"what": cut.what, "of": list(cut.of), "goes_on": cut.more, "text": cut.text}
+
+
 _AWAY_AT: Final = 5
 _STREAM_COLUMNS: Final = (
     "boot", ">run", ">stream", ">recorded", ">before attach", ">delivered", ">lost", "causes", ">blocks",
@@ -279,7 +284,7 @@ def _summary(document: Json) -> tuple[str, ...]:
     cut = document["cut"]
     if cut is not None:
         away = counted(document["not_in_this_file"], "record is", "records are")
-        lines.append(f"cut {cut['what']} of {', '.join(cut['of']) or 'a session'}: {away} not in this file, not lost")
+        lines.append(f"{cut['text']}: {away} not in this file, not lost")
     return tuple(lines)
 
 
