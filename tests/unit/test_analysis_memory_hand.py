@@ -121,6 +121,16 @@ def test_a_restart_ends_a_stretch(tmp_path: Path) -> None:
     assert "A left NORMAL mode 1 time: growth is of its longest stretch" in boot.notes
 
 
+def test_what_is_allocated_while_a_partition_starts_is_no_growth(tmp_path: Path) -> None:
+    """40 frames of COLD_START in which 64 bytes each are taken, then 35 at rest in NORMAL mode."""
+    session = MemorySession().uses(64 * number for number in range(40))
+    session.frame((100, "PARTITION_MODE", A, {"mode": NORMAL, "previous": COLD_START}), switched(2560))
+    session.uses([2560] * 34)
+    heap = heap_of(analyzed_memory(session.end(), tmp_path))
+    assert (certain(heap.growth.per_1000_frames), heap.growth.frames, heap.restarts) == (0, 35, 0)
+    assert certain(heap.first) == 0
+
+
 def test_samples_tell_blocks_fragments_and_the_high_water(tmp_path: Path) -> None:
     """Free 8000 of which 2000 in one block: 6000 / 8000 are apart. Then 9000 of which 8999: 111 millionths."""
     session = MemorySession()

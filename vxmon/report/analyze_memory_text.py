@@ -171,10 +171,7 @@ def _bytes(figure: Figure) -> str:
 
 def _share(figure: Figure, whole: int | None) -> str:
     """A share of something as a percentage, rounded down: of what is free, little is bad."""
-    if not whole:
-        return NOTHING
-    low = figure.lo if figure.value is None else figure.value
-    return NOTHING if low is None else f"{low * 1000 // whole / 10:.1f}"
+    return shown(figure, lambda value: f"{value * 1000 // whole / 10:.1f}") if whole else NOTHING
 
 
 def _per_cent_up(millionths: int) -> str:

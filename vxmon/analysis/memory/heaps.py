@@ -91,6 +91,7 @@ class HeapBook:
     best: Series = field(default_factory=Series)
     _now: Series = field(default_factory=Series)
     _normal: bool = True
+    _told: bool = False
 
     def feed(self, rows: HeapRows, modes: ModeRows) -> None:
         """Take the rows of a chunk."""
@@ -128,6 +129,11 @@ class HeapBook:
         """Each change of mode begins a new stretch; only NORMAL mode counts, or what nothing is known of."""
         if self.every is not None:
             self.every.add(rows.frame, rows.used)
+        if len(modes.time) and not self._told:
+            # The first change tells in which mode the partition was up to then.
+            self._told = True
+            self._normal = bool(modes.previous[0] == PartitionMode.NORMAL)
+            self._now = self._now if self._normal else Series()
         life = np.searchsorted(modes.time, rows.time, side="right")
         normal = np.concatenate([[self._normal], modes.mode == PartitionMode.NORMAL])
         counts = np.bincount(life, minlength=len(normal))

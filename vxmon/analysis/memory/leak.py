@@ -55,7 +55,7 @@ def judge_growth(book: HeapBook, lost: Lost, frame_ticks: int | None, unit: int,
     frames = series.frames
     first, last = (0, 0) if not frames else (int(series.bins.number[0]) << series.shift, int(series.bins.at[-1]))
     if slope is None:
-        return no_growth_known("too short" if frames else "not recorded")
+        return no_growth_known("too short")
     if lost and (book.restarts or book.restartable):
         # The stretch may be another one, and a restart inside a loss is not seen.
         slope = Slope(slope.value, None, None, slope.n)
