@@ -59,7 +59,7 @@ def judge_growth(book: HeapBook, lost: Lost, frame_ticks: int | None, unit: int,
     if lost and (book.restarts or book.restartable):
         # The stretch may be another one, and a restart inside a loss is not seen.
         slope = Slope(slope.value, None, None, slope.n)
-    evidence = tuple(_evidence(book, slope, frames, more))
+    evidence = tuple(_evidence(book, slope, frames, more, "a frame" if frame_ticks else "in 10 ms"))
     per_second = _scaled(slope, hz / unit) if hz else Figure.none()
     return Growth(
         per_1000_frames=_scaled(slope, 1000) if frame_ticks else Figure.none(),
@@ -85,9 +85,11 @@ def _scaled(slope: Slope, factor: float) -> Figure:
     )
 
 
-def _evidence(book: HeapBook, slope: Slope, frames: int, more: Figure) -> Iterator[Evidence]:
+def _evidence(book: HeapBook, slope: Slope, frames: int, more: Figure, step: str) -> Iterator[Evidence]:
     yield Evidence("frames", frames >= LEAST_FRAMES, f"{frames} frames with a value, {LEAST_FRAMES} are needed")
-    yield Evidence("interval", slope.lo is not None and slope.lo > 0, "the whole interval of the growth is above 0")
+    bounds = " to ".join("no bound" if bound is None else f"{bound:.3f}" for bound in (slope.lo, slope.hi))
+    text = f"95 % interval of the growth: {bounds} B {step}; all of it must be above 0"
+    yield Evidence("interval", slope.lo is not None and slope.lo > 0, text)
     quarters = slices_of(book.best.bins, book.best.shift, _QUARTERS)
     lows, highs = [q.low for q in quarters], [q.high for q in quarters]
     yield Evidence("lowest_rises", _rises(quarters, lows), f"lowest use of each quarter: {_listed(lows)} B")
