@@ -28,7 +28,16 @@ from vxmon.trace import StoredTrace, open_trace
 from vxmon.wire.types import ObjectEntry, PartitionEntry, Payload, RunConfig
 
 SCHEMA = json.loads((ROOT / "vxmon/report/schemas/analyze-comm-1.json").read_text(encoding="utf-8"))
-NAMES = ("MSG_SEND", "MSG_RECEIVE", "MSG_SEND", "MSG_RECEIVE", "CONTENT", "OBJECT_CREATE", "USER_POINT")
+NAMES = (
+    "MSG_SEND",
+    "MSG_RECEIVE",
+    "MSG_SEND",
+    "MSG_RECEIVE",
+    "CONTENT",
+    "OBJECT_CREATE",
+    "OBJECT_DELETE",
+    "USER_POINT",
+)
 ICD = """icd = 1
 [[message]]
 name = "m"

@@ -312,6 +312,21 @@ def test_messages_that_nobody_receives_do_not_fill_the_memory(tmp_path: Path) ->
     ]  # fmt: skip
 
 
+def test_what_is_in_an_object_goes_with_it(tmp_path: Path) -> None:
+    m = Messages()
+    m.send(100, BUFFER, 1, 1)
+    m.send(200, BUFFER, 2, 2)
+    m.receive(250, BUFFER, 1, 1)
+    m.recording.add(350, "OBJECT_DELETE", BUFFER)
+    m.stop()
+    boot = m.analyzed(tmp_path)
+    assert found(boot, BUFFER).orphan_sends == {"deleted": 1}
+    depth = receiving(boot, BUFFER).depth
+    assert depth is not None
+    # One message for 100 us, two for 50, one for 100, then there is no buffer: 300 over 250.
+    assert certain(depth.mean) == 1200
+
+
 def test_a_window_of_time(tmp_path: Path) -> None:
     """Of six messages those of 300 and 400 lie in 250..450 us, with the period between them."""
     boot = six().analyzed(tmp_path, span=parse_span("250us..450us"))

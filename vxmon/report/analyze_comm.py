@@ -40,6 +40,7 @@ _REASONS: Final = {
     "passed_over": "later messages were received first",
     "unread_at_end": "not received before the end of recording",
     "never_read": "nobody receives there",
+    "deleted": "the object was deleted with them",
     "table_full": "the table of open messages was full",
     "no_channel": "no channel is known; --module tells",
     "before": "sent before recording began",

@@ -18,8 +18,9 @@ from vxmon.analysis.comm.routes import QUEUES, SELF_CONTAINED, make_routes
 from vxmon.analysis.comm.source import SourceBook
 from vxmon.analysis.scene import Scene, Scope
 from vxmon.trace.batches import batched
-from vxmon.trace.columns import Chunk
+from vxmon.trace.columns import Chunk, Columns
 from vxmon.trace.facts import Boot, Facts
+from vxmon.trace.names import LOSS_ID
 from vxmon.trace.trace import StoredTrace
 from vxmon.wire.events import CommResult, EventId
 from vxmon.wire.types import ObjectEntry
@@ -80,9 +81,25 @@ class BootBooks:
         for index in sorted({*sends, *(i for i, some in own.items() if self._receives(i, some))}):
             self._destination(index).feed(own.get(index, nothing), sends.get(index, Sends.none()))
 
+        self._delete(chunk.columns)
+
+    def _delete(self, columns: Columns) -> None:
+        """An object's number is never used again, so nothing comes of it any more."""
+        rows = self.scene.reader.of(columns, EventId.OBJECT_DELETE)
+        found, first = np.unique(columns.arg[rows], return_index=True)
+        for index, at in zip(found.tolist(), rows[first].tolist(), strict=True):
+            if index in self.destinations and not self.destinations[index].deleted:
+                epoch = self.clock.epoch - int((columns.id[at:] == LOSS_ID).sum())
+                self.destinations[index].delete(int(columns.time[at]), epoch)
+
     def finish(self) -> BootComm:
         """Close the books and make the figures."""
         begin, end = self.observed
+        for index, destination in self.destinations.items():
+            entry = self.entry(index)
+            if entry is not None and entry.deleted and not destination.deleted:
+                # Nobody told when; from the last call on nothing is said of it.
+                destination.delete(-1, -1)
         for source in self.sources.values():
             source.close(begin, end, self.clock.lost)
         for destination in self.destinations.values():

@@ -76,7 +76,7 @@ class DepthBook:
     def finish(self, end: int, epoch: int) -> None:
         """Close the last interval at the end of recording; ``epoch``: losses until then."""
         state = self._state
-        if state is not None:
+        if state is not None and end >= state.time:
             rows = DepthRows(
                 np.array([end]), np.ones(1, bool), np.array([state.depth]), np.array([max(epoch, state.epoch)])
             )

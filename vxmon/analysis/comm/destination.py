@@ -24,7 +24,7 @@ from vxmon.wire.events import CommResult
 
 __all__ = ["DestinationBook", "FlowKey", "Orphan", "Unmatched"]
 
-Orphan = Literal["lost", "passed_over", "unread_at_end", "never_read", "table_full", "no_channel"]
+Orphan = Literal["lost", "passed_over", "unread_at_end", "never_read", "deleted", "table_full", "no_channel"]
 """Why a message that was sent was not seen to be received."""
 Unmatched = Literal["before", "lost", "not_recorded", "table_full", "no_channel"]
 """Why a message that was received was not seen to be sent."""
@@ -63,6 +63,7 @@ class DestinationBook:
     maybe_overwritten: int = 0
     orphans: Counter[Orphan] = field(default_factory=Counter)
     unmatched: Counter[Unmatched] = field(default_factory=Counter)
+    deleted: bool = False
     flows: dict[FlowKey, tuple[int, int]] = field(default_factory=dict)
     open: OpenTable = field(default_factory=OpenTable)
     _positions: int = 0
@@ -224,9 +225,17 @@ class DestinationBook:
 
     # ------------------------------------------------------------ the end
 
+    def delete(self, time: int, epoch: int) -> None:
+        """The object ceased to exist, and what was in it with it; ``epoch``: losses until then."""
+        if self.depth is not None:
+            self.depth.finish(time, epoch)
+        rest = self.open.keep(np.zeros(len(self.open.sends), bool))
+        self.orphans["deleted"] += int((~rest.matched & rest.kept).sum())
+        self.deleted = True
+
     def close(self, end: int, epoch: int, lost: int) -> None:
         """Account for the end of recording, ``epoch`` and ``lost`` as they are there."""
-        if self.depth is not None:
+        if self.depth is not None and not self.deleted:
             self.depth.finish(end, epoch)
         self.doubt += lost - (self._last_read[1] if self._last_read is not None else 0)
         rest = self.open.sends.take(~self.open.sends.matched & self.open.sends.kept)
