@@ -9,6 +9,9 @@ import pytest
 
 from tests.support.handmade import WORK, A, frames
 from tests.support.recording import Recording
+from vxmon.analysis.memory import analyze as analyze_of_memory
+from vxmon.analysis.memory.analyze import MemoryRequest, analyze_memory
+from vxmon.analysis.memory.named import named_figures as memory_figures
 from vxmon.analysis.scene import Scope, window_rows
 from vxmon.analysis.time import analyze
 from vxmon.analysis.time.analyze import TimeRequest, analyze_time
@@ -25,8 +28,10 @@ HZ_NS = 1000
 
 
 def faulty(frame_count: int = FRAMES, block_records: int = 5) -> Recording:
-    """Frames with an error in each tenth."""
+    """Frames with an error in each tenth, and a memory sample in each."""
     rec = frames(frame_count, block_records)
+    for number in range(frame_count):
+        rec.add(1000 + 1000 * number + 60, "MEM_SAMPLE", A, free=5000 - number, allocated=100 + number, largest=900)
     for number in range(3, frame_count, 10):
         rec.add(1000 + 1000 * number + 50, "HM_EVENT", A, code=0, task=WORK)
     rec.records.sort(key=lambda record: record.time)
@@ -35,7 +40,9 @@ def faulty(frame_count: int = FRAMES, block_records: int = 5) -> Recording:
 
 def figures(trace: StoredTrace, span: Span) -> list[object]:
     result = analyze_time(trace, TimeRequest(span=span, per_frame=True))
-    return [(f.name, f.figure, f.whole, f.where) for f in named_figures(result, trace.facts)]
+    memory = analyze_memory(trace, MemoryRequest(span=span))
+    named = (named_figures(result, trace.facts), memory_figures(memory, trace.facts))
+    return [(f.name, f.figure, f.whole, f.where) for some in named for f in some]
 
 
 @pytest.mark.parametrize("drop", [(), (20, 21, 55)])
@@ -47,9 +54,11 @@ def test_a_window_is_analyzed_from_its_own_blocks(
         assert isinstance(trace, StoredTrace)
         for begin, end in WINDOWS:
             span = Span(begin * HZ_NS, end * HZ_NS)
-            monkeypatch.setattr(analyze, "window_rows", window_rows)
+            for module in (analyze, analyze_of_memory):
+                monkeypatch.setattr(module, "window_rows", window_rows)
             part = figures(trace, span)
-            monkeypatch.setattr(analyze, "window_rows", lambda trace, _: trace.index)
+            for module in (analyze, analyze_of_memory):
+                monkeypatch.setattr(module, "window_rows", lambda trace, _: trace.index)
             assert part == figures(trace, span), (begin, end)
 
 

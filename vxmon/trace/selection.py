@@ -36,6 +36,7 @@ __all__ = ["Selected", "Selection", "check_names", "rows_within", "selected"]
 
 _INDICES: Final = 1 << 16
 _MOST_LISTED: Final = 40
+_FAR: Final = np.iinfo(np.int64).max
 
 Ints = NDArray[np.int64]
 Bools = NDArray[np.bool_]
@@ -185,27 +186,37 @@ def rows_within(
     row then, whatever the window.
     """
     index = trace.index
-    keep = np.ones(len(index), bool)
+    parts = [index]
     if span != EVERYTHING:
-        begins, ends = _limits(trace.facts, span, around or {})
-        first = np.minimum(index["first_time"], _loss_starts(trace, index))
-        keep &= (index["last_time"] >= begins[index["boot"]]) & (first < ends[index["boot"]])
-        if around is not None:
-            some, first_row = np.unique(index["boot"], return_index=True)
-            keep[first_row[~np.isin(some, index["boot"][keep])]] = True
-    cpus = list(cpus)
-    if cpus:
-        keep &= np.isin(index["stream"], cpus)
-    return index if keep.all() else index[keep]
+        more = around or {}
+        edges = np.searchsorted(index["boot"], np.arange(len(trace.facts.boots) + 1)).tolist()
+        parts = [
+            _within(trace, index[begin:end], _limits(boot, span, more.get(boot.number, 0)), one=around is not None)
+            for boot, begin, end in zip(trace.facts.boots, edges[:-1], edges[1:], strict=True)
+        ]
+    wanted = list(cpus)
+    if wanted:
+        parts = [part[np.isin(part["stream"], wanted)] for part in parts]
+    return parts[0] if len(parts) == 1 else np.concatenate([index[:0], *parts])
 
 
-def _limits(facts: Facts, span: Span, around: Mapping[int, int]) -> tuple[Ints, Ints]:
-    """Begin and end of a span in each boot, in ticks."""
-    both = [(*span.ticks(boot.first_time or 0, boot.clock_hz), around.get(boot.number, 0)) for boot in facts.boots]
-    least, most = np.iinfo(np.int64).min, np.iinfo(np.int64).max
-    begins = np.array([least if begin is None else min(begin - more, most) for begin, _, more in both], np.int64)
-    ends = np.array([most if end is None else min(end + more, most) for _, end, more in both], np.int64)
-    return begins, ends
+def _within(trace: StoredTrace, rows: NDArray[np.void], limits: tuple[int, int], *, one: bool) -> NDArray[np.void]:
+    """Rows of one boot that touch the limits; its first with ``one`` when there is none."""
+    begin, end = limits
+    keep = (rows["last_time"] >= begin) & (_loss_starts(trace, rows) < end)
+    if one and not keep.any():
+        keep[:1] = True
+    chosen: NDArray[np.void] = rows[keep]
+    return chosen
+
+
+def _limits(boot: Boot, span: Span, more: int) -> tuple[int, int]:
+    """Begin and end of a span in a boot, in ticks, and so many more on either side."""
+    begin, end = span.ticks(boot.first_time or 0, boot.clock_hz)
+    return (
+        -_FAR if begin is None else max(min(begin - more, _FAR), -_FAR),
+        _FAR if end is None else min(end + more, _FAR),
+    )
 
 
 def _loss_starts(trace: StoredTrace, index: NDArray[np.void]) -> Ints:

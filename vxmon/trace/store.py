@@ -50,6 +50,7 @@ _ENDS: Final = 64 << 10
 _TAIL_SEQUENCE: Final = np.iinfo(np.int64).max
 
 Kept = tuple[Facts, NDArray[np.void]]
+Data = bytes | memoryview
 
 
 class _UnusableError(Exception):
@@ -155,8 +156,8 @@ def _program() -> str:
 # ---------------------------------------------------------------- writing
 
 
-def _encode(readers: Sequence[SessionReader], facts: Facts, index: NDArray[np.void], key: bytes) -> list[bytes]:
-    losses, rows = facts.losses.tobytes(), np.ascontiguousarray(index)
+def _encode(readers: Sequence[SessionReader], facts: Facts, index: NDArray[np.void], key: bytes) -> list[Data]:
+    losses, rows = facts.losses.tobytes(), np.ascontiguousarray(index).view(np.uint8).data
     boots = [replace(boot) for boot in facts.boots]
     for boot in boots:
         boot.forget_wall()
@@ -172,21 +173,21 @@ def _encode(readers: Sequence[SessionReader], facts: Facts, index: NDArray[np.vo
             "problems": facts.problems,
         },
         "losses": [len(facts.losses), _digest(losses, key)],
-        "rows": [len(rows), _digest(rows.data.cast("B") if len(rows) else b"", key)],
+        "rows": [len(index), _digest(rows, key)],
     }
     text = json.dumps(head, separators=(",", ":")).encode()
-    return [_MAGIC, len(text).to_bytes(8, "big"), _mac(text, key), text, losses, rows.tobytes()]
+    return [_MAGIC, len(text).to_bytes(8, "big"), _mac(text, key), text, losses, rows]
 
 
 def _mac(data: bytes, key: bytes) -> bytes:
     return hashlib.blake2b(data, key=key, digest_size=32).digest()
 
 
-def _digest(data: bytes | memoryview, key: bytes) -> str:
+def _digest(data: Data, key: bytes) -> str:
     return hashlib.blake2b(data, key=key, digest_size=32).hexdigest()
 
 
-def _write(path: Path, parts: list[bytes]) -> bool:
+def _write(path: Path, parts: Sequence[Data]) -> bool:
     """Write a file as a whole; false when that is not possible, or another user's file is in the way."""
     try:
         if path.exists() and path.lstat().st_uid != os.geteuid():

@@ -21,6 +21,7 @@ from vxmon.analysis.memory.operations import MOST_KINDS, OperationBook, operatio
 from vxmon.analysis.memory.result import BootMemory, HeapMemory, MemoryResult
 from vxmon.analysis.memory.series import Series
 from vxmon.analysis.memory.stacks import StackBook
+from vxmon.analysis.scene import Scope, window_rows
 from vxmon.analysis.schedules import choose_schedules
 from vxmon.config.accounting import AccountingRules
 from vxmon.config.model import ModuleConfig
@@ -63,7 +64,8 @@ def analyze_memory(trace: StoredTrace, request: MemoryRequest | None = None) -> 
     request = request or MemoryRequest()
     result = MemoryResult([], request.span)
     books: _BootBooks | None = None
-    for chunk in batched(trace.chunks()):
+    rows = window_rows(trace, Scope(request.span, request.module))
+    for chunk in batched(trace.chunks(rows)):
         if books is None or books.boot is not chunk.boot:
             if books is not None:
                 result.boots.append(books.finish())
