@@ -66,6 +66,22 @@ def test_what_is_no_rule_is_refused_with_its_line(text: str, words: str, tmp_pat
     assert "\n" not in str(error.value)
 
 
+def test_any_text_is_read_or_refused_in_one_line(tmp_path: Path) -> None:
+    rng = random.Random(653)
+    pieces = ["=", '"', "[", "]]", "-1", "1e999", "nan", "'", "\n", "\0", "operation", "[[rule]]", "9" * 40, "\ud7ff"]
+    for _ in range(300):
+        text = list(ACCOUNTING_TEMPLATE)
+        for _ in range(rng.randrange(1, 6)):
+            at = rng.randrange(len(text))
+            text[at : at + rng.choice((0, 1, 8))] = rng.choice(pieces)
+        try:
+            rules = read_accounting(written(tmp_path, "".join(text)))
+        except InputError as error:
+            assert "\n" not in str(error)
+        else:
+            assert rules.rules
+
+
 @pytest.mark.parametrize("seed", range(30))
 def test_bounds_hold_whatever_the_sizes_were(seed: int) -> None:
     rng = random.Random(seed)
