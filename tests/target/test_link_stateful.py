@@ -24,7 +24,7 @@ from vxmon.link.commands import Pending, Requester
 from vxmon.link.machine import HostLink
 from vxmon.wire.types import Policy, StreamAck, Trigger
 
-SCHEDULES = int(os.environ.get("VXMON_SCHEDULES", "25"))
+SCHEDULES = int(os.environ.get("VXMON_SCHEDULES", "15"))
 SHARES = st.sampled_from([0, 10, 30, 50])
 WEATHER = st.builds(
     Weather, drop=SHARES, duplicate=SHARES, delay_share=SHARES, delay=st.sampled_from([0, 5, 80, 1500]),
