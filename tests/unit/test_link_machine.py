@@ -383,6 +383,12 @@ def test_a_reboot_is_told_and_the_host_asks_for_control_again() -> None:
     assert network.link.reboots == 1, "a datagram of the old boot that was late"
     network.start()
     assert network.link.run == network.target.run == 1
+    network.target.blocks = 1
+    both = [network.target.block(0), late]
+    sizes = np.array([len(data) for data in both])
+    scan = scan_blocks(np.frombuffer(b"".join(both), np.uint8), np.cumsum(sizes) - sizes, sizes)
+    network.link.stored(scan.rows, network.now)
+    assert network.link.blocks == 1, "a late block of the old boot hides none of the new one"
 
 
 def test_a_restarted_target_that_says_nothing_is_found() -> None:

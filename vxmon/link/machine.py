@@ -194,11 +194,10 @@ class HostLink:
 
     def stored(self, rows: NDArray[np.void], now: int) -> None:
         """Take valid blocks (rows of :data:`vxmon.wire.bulk.BLOCK_ROW`) after they were written to the session."""
+        rows = self._not_old(rows)
         if not len(rows):
             return
         boot = int(rows["boot"][-1])
-        if self._guard.active and boot != self.boot:
-            return  # blocks are plain: they cannot tell that the target was restarted
         if not self._is_current(boot, now):
             return
         ours = rows[(rows["boot"] == boot) & (rows["run"] == self.run)] if self.run else rows[:0]
@@ -213,6 +212,12 @@ class HostLink:
         if len(ours):
             self._ack_wanted = True
             self._last_block = now
+
+    def _not_old(self, rows: NDArray[np.void]) -> NDArray[np.void]:
+        """Without the blocks of boots that are over; with a key blocks, being plain, cannot tell of a new boot either."""
+        old = rows["boot"] != self.boot if self._guard.active else np.isin(rows["boot"], list(self._old_boots))
+        kept: NDArray[np.void] = rows[~old]
+        return kept
 
     def _attach(self, stream: int, row: np.void) -> None:
         """The first record of a resumed run that is here, and what the target had lost by then."""
