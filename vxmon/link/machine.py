@@ -214,7 +214,7 @@ class HostLink:
             self._last_block = now
 
     def _not_old(self, rows: NDArray[np.void]) -> NDArray[np.void]:
-        """Without the blocks of boots that are over; with a key blocks, being plain, cannot tell of a new boot either."""
+        """Without blocks of boots that are over; with a key they, being plain, cannot tell of a new one either."""
         old = rows["boot"] != self.boot if self._guard.active else np.isin(rows["boot"], list(self._old_boots))
         kept: NDArray[np.void] = rows[~old]
         return kept
