@@ -279,7 +279,7 @@ def test_a_second_signal_ends_at_once(tmp_path: Path) -> None:
         capture.send_signal(signal.SIGINT)
         done = finish(capture)
         assert done.status == 130
-    assert events(path)
+    assert any(":CANCELLED " in line and "command stop was cancelled" in line for line in events(path))
 
 
 def test_a_killed_capture_leaves_a_readable_session(tmp_path: Path) -> None:
@@ -507,4 +507,6 @@ def test_a_target_that_is_gone_at_the_end_is_a_failure(tmp_path: Path) -> None:
     done = finish(capture)
     assert done.status == 3
     assert "INCOMPLETE" in done.err
-    assert len(events(path)) > 1000
+    lines = events(path)
+    assert len(lines) > 1000
+    assert any(":UNANSWERED " in line and "command stop: no answer to 5 requests" in line for line in lines)

@@ -596,3 +596,29 @@ def test_a_message_that_never_gets_complete_is_told_with_what_was_missing() -> N
     (told,) = [note for note in network.link.notes if "complete" in note]
     assert told == "message 70 of the target never got complete: it lacks 3 of 5 fragments (1, 2, 4)"
     assert len([d for d in network.to_target if d[6] == Channel.RESEND]) == 5
+
+
+def test_who_comes_back_to_a_target_that_another_host_has_taken_is_told() -> None:
+    network = connected()
+    network.start()
+    network.cut = True
+    network.go(4000)
+    network.target.busy = True
+    network._next_beat = 1 << 62
+    network.cut = False
+    network.go(5000)
+    assert network.link.control is Control.BUSY
+
+
+def test_a_late_reply_and_a_duplicate_change_nothing() -> None:
+    network = connected()
+    first = network.link.request(InfoRequest(), network.now)
+    network.go(10)
+    late = network.target.message(Channel.REPLY, encode_reply(Reply(first.command.request, Result.LIMIT, "late")))
+    second = network.link.request(Stop(), network.now)
+    network.link.poll(network.now)
+    for data in late * 2:
+        network.deliver(data)
+    assert first.reply is not None
+    assert first.reply.result == Result.OK
+    assert not second.done
