@@ -90,6 +90,9 @@ def _stream_edges(rows: NDArray[np.void], boot: Boot, facts: Facts) -> StreamEdg
     edges = StreamEdges()
     before: int | None = None
     for begin, end in pairwise(cuts):
+        if begin and rows["run"][begin] == rows["run"][begin - 1] and before is not None:
+            # The last record before blocks that are not read has an instant of its own.
+            before = min(before + 1, int(rows["first_time"][begin]))
         before = _run_edges(edges, rows[begin:end], before, boot, facts)
     edges.last_time = before or 0
     edges.begins.sort(key=lambda b: b.time)
