@@ -16,6 +16,8 @@ import pytest
 from tests.compat.make_sessions import SESSIONS
 from tests.support.sessions import TABLE
 from tests.unit.test_cli_print import print_to, run
+from vxmon.analysis.gate.gather import SOURCES, GateRequest
+from vxmon.trace import StoredTrace, open_trace
 
 LAYOUTS = {"8": (), "7": ("--dialect", "7"), "6": ("--dialect", "6"), "verbose": ("-v",)}
 
@@ -44,6 +46,15 @@ def test_what_the_facts_of_a_golden_session_said_they_still_say(session: Path) -
         one["files"][0].pop("name")
         one["problems"] = [problem.replace(str(session), session.name) for problem in one["problems"]]
     assert lacking(expected, document) == []
+
+
+@pytest.mark.parametrize("session", sorted(SESSIONS.glob("*.pcapng")), ids=lambda path: path.stem)
+def test_a_golden_session_goes_through_every_analysis(session: Path) -> None:
+    with open_trace([str(session)]) as trace:
+        assert isinstance(trace, StoredTrace)
+        for source in SOURCES:
+            names = [(figure.boot, figure.name) for figure in source.compute(trace, GateRequest())]
+            assert len(names) == len(set(names)) > 0, source.analysis
 
 
 def lacking(expected: object, got: object, where: str = "") -> list[str]:
