@@ -8,8 +8,11 @@ from pathlib import Path
 import pytest
 
 from tests.storm.run import storm_posix
-from tests.support.proxy import Direction, Faults
+from tests.support.commands import posix_target, vxmon
+from tests.support.proxy import Direction, Faults, Proxy
 from tests.support.sim import SimHost, Simulation
+from vxmon.trace import open_trace
+from vxmon.trace.facts import Facts
 from vxmon.wire.types import End, Result, RunConfig, Start, Stop
 
 
@@ -72,3 +75,24 @@ def test_the_end_of_a_run_is_told_again_to_whoever_asks(sim: Simulation, host: S
 def test_there_is_no_end_before_the_first_run(sim: Simulation, host: SimHost) -> None:
     reply = host.ask(Stop())
     assert (reply.result, reply.body) == (Result.STATE, None)
+
+
+def test_the_files_of_a_session_have_no_false_losses_in_a_storm(tmp_path: Path) -> None:
+    """Blocks that come late go to the file in which they were missed, so that each file alone is whole."""
+    with posix_target("--no-module", "--rate", "40000") as target, Proxy(target.port, Faults.of_seed(7, 30)) as proxy:
+        name, address = f"{tmp_path}/r.pcapng", f"127.0.0.1:{proxy.port}"
+        done = vxmon("capture", address, "-d", "1.5", "--rotate-size", "150k", "-o", name)
+    assert done.status == 0, done.err
+    files = sorted(str(path) for path in tmp_path.glob("r-*.pcapng"))
+    assert len(files) > 2
+    parts = [facts_of(file) for file in files]
+    assert [facts.lost for facts in parts] == [0] * len(files)
+    assert all(facts.cut is not None and facts.cut.more for facts in parts[:-1])
+    whole = facts_of(*files)
+    assert (whole.lost, whole.absent) == (0, [])
+    assert whole.delivered == sum(facts.delivered for facts in parts) == done.figure("delivered")
+
+
+def facts_of(*files: str) -> Facts:
+    with open_trace(files) as trace:
+        return trace.facts
