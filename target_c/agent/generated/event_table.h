@@ -17,7 +17,7 @@ struct vxm_event_table {
 };
 
 /* Size of the largest table in bytes. */
-#define VXM_EVENT_TABLE_MAX_BYTES 4492u
+#define VXM_EVENT_TABLE_MAX_BYTES 5382u
 
 /* The table of an OS release by its name, or NULL. */
 const struct vxm_event_table *vxm_event_table_find(const char *os_release);

@@ -13,6 +13,15 @@
 #define DEVICE_VECTOR 4u
 #define INVALID_CALL 255u
 
+#if KERNEL_MONITORED
+_Static_assert((int)CALL_GET_TIME == (int)VXM_KERNEL_CALL_GET_TIME &&
+                   (int)CALL_ALLOCATE == (int)VXM_KERNEL_CALL_ALLOCATE &&
+                   (int)CALL_COUNT == (int)VXM_KERNEL_CALL_GET_START_CONDITION + 1 &&
+                   (int)CALL_MONITOR_WAKE == (int)VXM_KERNEL_CALL_MONITOR_WAKE &&
+                   (int)INVALID_CALL == (int)VXM_KERNEL_CALL_INVALID,
+               "kernel calls are numbered as in the event table");
+#endif
+
 struct arch_context *trap_call(struct arch_context *context)
 {
     struct process *process = module.running;

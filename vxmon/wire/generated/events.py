@@ -19,6 +19,7 @@ __all__ = [
     "HmAction",
     "HmCode",
     "HmLevel",
+    "KernelCall",
     "LinkState",
     "ObjectType",
     "OnOff",
@@ -244,6 +245,58 @@ class HmAction(IntEnum):
     IDLE_PARTITION = 6
     RESET_MODULE = 7
     HANDLER = 8
+
+
+
+class KernelCall(IntEnum):
+    """Values of the kind ``enum:kernel_call``."""
+
+    GET_TIME = 2
+    CREATE_PROCESS = 3
+    START = 4
+    STOP = 5
+    STOP_SELF = 6
+    SET_PRIORITY = 7
+    PERIODIC_WAIT = 8
+    TIMED_WAIT = 9
+    REPLENISH = 10
+    SET_PARTITION_MODE = 11
+    GET_PARTITION_MODE = 12
+    CREATE_SEMAPHORE = 13
+    WAIT_SEMAPHORE = 14
+    SIGNAL_SEMAPHORE = 15
+    CREATE_EVENT = 16
+    SET_EVENT = 17
+    RESET_EVENT = 18
+    WAIT_EVENT = 19
+    CREATE_BUFFER = 20
+    SEND_BUFFER = 21
+    RECEIVE_BUFFER = 22
+    CREATE_BLACKBOARD = 23
+    DISPLAY_BLACKBOARD = 24
+    READ_BLACKBOARD = 25
+    CLEAR_BLACKBOARD = 26
+    CONSOLE_WRITE = 27
+    ALLOCATE = 28
+    FREE = 29
+    OPEN = 30
+    CLOSE = 31
+    CREATE_QUEUE = 32
+    SEND_QUEUE = 33
+    RECEIVE_QUEUE = 34
+    CREATE_SAMPLING = 35
+    WRITE_SAMPLING = 36
+    READ_SAMPLING = 37
+    CREATE_QUEUING = 38
+    SEND_QUEUING = 39
+    RECEIVE_QUEUING = 40
+    CREATE_ERROR_HANDLER = 41
+    GET_ERROR_STATUS = 42
+    RAISE_ERROR = 43
+    GET_START_CONDITION = 44
+    MONITOR_WAIT = 62
+    MONITOR_WAKE = 63
+    INVALID = 255
 
 
 _EVENTS = {
@@ -491,7 +544,7 @@ _EVENTS = {
         id=128,
         name="KER_CALL",
         klass="KER",
-        arg=Field("call", FieldType.U16),
+        arg=Field("call", FieldType.U16, kind="enum:kernel_call"),
         fields=(
             Field("partition", FieldType.U16, kind="partition"),
             Field("task", FieldType.U16, kind="task"),
@@ -501,7 +554,7 @@ _EVENTS = {
         id=129,
         name="KER_EXIT",
         klass="KER",
-        arg=Field("call", FieldType.U16),
+        arg=Field("call", FieldType.U16, kind="enum:kernel_call"),
         fields=(
             Field("partition", FieldType.U16, kind="partition"),
             Field("task", FieldType.U16, kind="task"),
@@ -709,6 +762,7 @@ _ENUMS = {
     "hm_code": Enumeration("hm_code", {0: "DEADLINE_MISSED", 1: "APPLICATION_ERROR", 2: "NUMERIC_ERROR", 3: "ILLEGAL_REQUEST", 4: "STACK_OVERFLOW", 5: "MEMORY_VIOLATION", 6: "HARDWARE_FAULT", 7: "POWER_FAIL"}),
     "hm_level": Enumeration("hm_level", {0: "process", 1: "partition", 2: "module"}),
     "hm_action": Enumeration("hm_action", {0: "ignore", 1: "log", 2: "restart_process", 3: "stop_process", 4: "warm_restart", 5: "cold_restart", 6: "idle_partition", 7: "reset_module", 8: "handler"}),
+    "kernel_call": Enumeration("kernel_call", {2: "GET_TIME", 3: "CREATE_PROCESS", 4: "START", 5: "STOP", 6: "STOP_SELF", 7: "SET_PRIORITY", 8: "PERIODIC_WAIT", 9: "TIMED_WAIT", 10: "REPLENISH", 11: "SET_PARTITION_MODE", 12: "GET_PARTITION_MODE", 13: "CREATE_SEMAPHORE", 14: "WAIT_SEMAPHORE", 15: "SIGNAL_SEMAPHORE", 16: "CREATE_EVENT", 17: "SET_EVENT", 18: "RESET_EVENT", 19: "WAIT_EVENT", 20: "CREATE_BUFFER", 21: "SEND_BUFFER", 22: "RECEIVE_BUFFER", 23: "CREATE_BLACKBOARD", 24: "DISPLAY_BLACKBOARD", 25: "READ_BLACKBOARD", 26: "CLEAR_BLACKBOARD", 27: "CONSOLE_WRITE", 28: "ALLOCATE", 29: "FREE", 30: "OPEN", 31: "CLOSE", 32: "CREATE_QUEUE", 33: "SEND_QUEUE", 34: "RECEIVE_QUEUE", 35: "CREATE_SAMPLING", 36: "WRITE_SAMPLING", 37: "READ_SAMPLING", 38: "CREATE_QUEUING", 39: "SEND_QUEUING", 40: "RECEIVE_QUEUING", 41: "CREATE_ERROR_HANDLER", 42: "GET_ERROR_STATUS", 43: "RAISE_ERROR", 44: "GET_START_CONDITION", 62: "MONITOR_WAIT", 63: "MONITOR_WAKE", 255: "INVALID"}),
 }
 
 TABLES: dict[str, EventTable] = {
@@ -716,14 +770,14 @@ TABLES: dict[str, EventTable] = {
         os_release="2.2",
         format=1,
         events=tuple(_EVENTS[i] for i in (1, 2, 3, 4, 5, 6, 7, 8, 32, 33, 34, 35, 36, 64, 65, 66, 67, 68, 69, 70, 71, 96, 97, 98, 128, 129, 160, 161, 162, 164, 192, 193, 194, 195, 224, 256, 257, 258)),
-        enums=tuple(_ENUMS[name] for name in ("reason", "stop_reason", "on_off", "phase", "link_state", "partition_mode", "task_state", "deadline_kind", "operation", "object_type", "comm_result", "hm_code", "hm_level", "hm_action")),
-        fingerprint=0x9F31398F,
+        enums=tuple(_ENUMS[name] for name in ("reason", "stop_reason", "on_off", "phase", "link_state", "partition_mode", "task_state", "deadline_kind", "operation", "object_type", "comm_result", "hm_code", "hm_level", "hm_action", "kernel_call")),
+        fingerprint=0xF4D718B9,
     ),
     "2.4": EventTable(
         os_release="2.4",
         format=1,
         events=tuple(_EVENTS[i] for i in (1, 2, 3, 4, 5, 6, 7, 8, 32, 33, 34, 35, 36, 64, 65, 66, 67, 68, 69, 70, 71, 96, 97, 98, 128, 129, 160, 161, 162, 163, 164, 192, 193, 194, 195, 196, 224, 225, 256, 257, 258)),
-        enums=tuple(_ENUMS[name] for name in ("reason", "stop_reason", "on_off", "phase", "link_state", "partition_mode", "task_state", "deadline_kind", "operation", "object_type", "comm_result", "hm_code", "hm_level", "hm_action")),
-        fingerprint=0xD637D91A,
+        enums=tuple(_ENUMS[name] for name in ("reason", "stop_reason", "on_off", "phase", "link_state", "partition_mode", "task_state", "deadline_kind", "operation", "object_type", "comm_result", "hm_code", "hm_level", "hm_action", "kernel_call")),
+        fingerprint=0x3E2FB900,
     ),
 }
