@@ -6,8 +6,11 @@
  * network go on. Three things must hold: no finding, strangers never get more bytes than they sent,
  * and in the end the agent still answers.
  *
- *   fuzz-agent [--count N] [--seconds S] [--seed N]
+ *   fuzz-agent [--count N] [--seconds S] [--seed N] [--key 1]
+ *
+ * With a key most datagrams of the host are sealed, so that they get past the HMAC too.
  */
+#include <bearssl_hmac.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <pb_decode.h>
@@ -34,6 +37,9 @@
 #define LARGEST 1600u
 #define CHECK_EACH 32u
 
+static const char DIGITS[] = "5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a";
+static const uint8_t secret[] = {0x5a, 0x5a, 0x5a, 0x5a, 0x5a, 0x5a, 0x5a, 0x5a,
+                                 0x5a, 0x5a, 0x5a, 0x5a, 0x5a, 0x5a, 0x5a, 0x5a};
 static uint64_t chance = 1;
 
 static struct {
@@ -131,7 +137,7 @@ bool vxm_posix_network_send(const struct vxm_peer *to, uint8_t *data, size_t len
     if (to->port != HOST_PORT) {
         check_stranger(to->port, length);
     } else if (data[6] == VXM_CHANNEL_REPLY && data[17] == 0) {
-        last_reply.length = length - VXM_FRAME_HEADER;
+        last_reply.length = length - VXM_FRAME_HEADER - ((data[5] & 2u) != 0 ? VXM_FRAME_TRAILER : 0u);
         memcpy(last_reply.bytes, data + VXM_FRAME_HEADER, last_reply.length);
         last_reply.arrived = true;
     }
@@ -169,6 +175,44 @@ static void make_header(uint8_t channel, size_t payload)
     put(data + 22, payload, 2);
     incoming.length = VXM_FRAME_HEADER + payload;
     fix_crc();
+}
+
+/* What the host knows of its session; session 0: it has no key, or none yet. */
+static struct {
+    bool keyed;
+    uint64_t nonce;
+    uint32_t session;
+    uint32_t number;
+} host;
+
+static void make_mac(size_t size)
+{
+    static const uint8_t label[] = "vxm1host";
+    br_hmac_key_context key;
+    br_hmac_context hmac;
+    uint8_t nonce[8];
+    put(nonce, host.nonce, 8);
+    br_hmac_key_init(&key, &br_sha256_vtable, secret, sizeof secret);
+    br_hmac_init(&hmac, &key, 16);
+    br_hmac_update(&hmac, label, 8);
+    br_hmac_update(&hmac, nonce, 8);
+    br_hmac_update(&hmac, incoming.bytes, size);
+    br_hmac_out(&hmac, incoming.bytes + size);
+}
+
+/* Puts a right trailer behind what is there, whatever that is. */
+static void seal(void)
+{
+    size_t size = incoming.length;
+    if (host.session == 0 || size < VXM_FRAME_HEADER || size > LARGEST - VXM_FRAME_TRAILER) {
+        return;
+    }
+    incoming.bytes[5] |= 2u;
+    fix_crc();
+    put(incoming.bytes + size, host.session, 4);
+    put(incoming.bytes + size + 4u, host.number++, 4);
+    make_mac(size + 8u);
+    incoming.length = size + VXM_FRAME_TRAILER;
 }
 
 static void deliver(uint16_t port)
@@ -416,7 +460,9 @@ static const vxmon_Reply *ask(const vxmon_Command *command)
     static vxmon_Reply reply;
     network_up = true;
     last_reply.arrived = false;
+    vxm_posix.now += HZ / 40u; /* HMACs are bounded in a time */
     encode(VXM_CHANNEL_COMMAND, vxmon_Command_fields, command);
+    seal();
     deliver(HOST_PORT);
     memset(&reply, 0, sizeof reply);
     pb_istream_t stream = pb_istream_from_buffer(last_reply.bytes, last_reply.length);
@@ -433,10 +479,17 @@ static bool take_control(vxmon_Command *command)
     command->which_body = vxmon_Command_hello_tag;
     command->body.hello.cookie = 0;
     command->body.hello.pad.size = 64;
+    host.session = 0;
     const vxmon_Reply *reply = ask(command);
     if (reply->request != request || reply->result != vxmon_Result_COOKIE) {
         return false;
     }
+    if (reply->has_challenge != host.keyed) {
+        fail("a challenge where there is no key, or none");
+    }
+    host.nonce = reply->challenge.nonce;
+    host.session = reply->challenge.session;
+    host.number = 0;
     command->request = ++request;
     command->body.hello.cookie = reply->body.cookie;
     reply = ask(command);
@@ -467,6 +520,9 @@ static void set_up(void)
     vxm_posix.now = UINT32_MAX - HZ;
     vxm_posix_set_arena(arena, ARENA_BYTES);
     vxm_posix_set_entropy(any());
+    if (host.keyed && !vxm_posix_set_key(DIGITS, sizeof DIGITS - 1u)) {
+        fail("no key");
+    }
     if (arena == NULL || vxm_agent_init(&config) != VXM_OK) {
         fail("the agent does not start");
     }
@@ -488,11 +544,15 @@ int main(int count, char **arguments)
     uint64_t seconds = option(count, arguments, "--seconds", 0);
     chance = option(count, arguments, "--seed", 1) * 2u + 1u;
     time_t end = time(NULL) + (time_t)seconds;
+    host.keyed = option(count, arguments, "--key", 0) != 0;
     set_up();
     check_answers();
     while (served < datagrams && (seconds == 0 || time(NULL) < end)) {
         live();
         make_datagram();
+        if (below(4) != 0) {
+            seal();
+        }
         deliver((uint16_t)(below(4) != 0 ? HOST_PORT : STRANGER_PORT + below(STRANGERS)));
         if (below(CHECK_EACH) == 0) {
             check_answers();

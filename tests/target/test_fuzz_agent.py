@@ -31,6 +31,18 @@ def test_the_agent_stands_a_million_hostile_datagrams(seed: int) -> None:
     assert "the agent answers" in done.stdout
 
 
+def test_with_a_key_it_stands_what_has_a_right_hmac_too() -> None:
+    done = subprocess.run(
+        [str(ROOT / "build/posix/fuzz-agent"), "--count", "200000", "--key", "1"],
+        capture_output=True,
+        text=True,
+        timeout=LIMIT_S,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "the agent answers" in done.stdout
+
+
 @pytest.mark.skipif(shutil.which("clang") is None, reason="clang is not installed: no libFuzzer, only fuzz-agent")
 def test_a_short_run_of_the_fuzzer_finds_nothing(tmp_path: Path) -> None:
     """The corpus and a thousand inputs more; `make fuzz` goes on for minutes."""
