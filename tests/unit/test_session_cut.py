@@ -245,3 +245,16 @@ def test_damaged_blocks_are_kept_for_they_explain_losses(tmp_path: Path) -> None
     assert facts.losses["corrupt"].tolist() == [4]
     assert np.array_equal(facts.losses["first_index"], [8])
     whole(facts)
+
+
+def test_a_cut_of_a_part_knows_that_it_goes_on_elsewhere(tmp_path: Path) -> None:
+    """The end of the run is in the next file, so it is not missing."""
+    small = Path(cut(two_cpus(tmp_path), tmp_path / "cut.pcapng", Selection(cpus=(0,))))
+    data = small.read_bytes()
+    before = b'"what": "CPU 0", "of": ["s.pcapng"], '
+    assert before in data
+    small.write_bytes(data.replace(before, b'"what": "C", "of": [], "more": true,'.ljust(len(before))))
+    _, facts = read(cut(str(small), tmp_path / "again.pcapng", Selection(span=Span(0, 1500))))
+    assert facts.cut is not None
+    assert facts.cut.more
+    assert facts.cut.text == "0s..1.5us of cut.pcapng, which goes on in another file"

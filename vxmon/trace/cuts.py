@@ -69,7 +69,8 @@ class Cut:
 def write_cut(cut: Cut) -> dict[str, Any]:
     """As session metadata."""
     streams = [[*place, k.attach, k.begin, k.end, k.recorded] for place, k in sorted(cut.streams.items())]
-    return {KEY: {"what": cut.what, "of": list(cut.of), "streams": streams}}
+    more = {"more": True} if cut.more else {}
+    return {KEY: {"what": cut.what, "of": list(cut.of), **more, "streams": streams}}
 
 
 def read_cut(metadata: Iterable[Mapping[str, Any]]) -> tuple[Cut | None, list[str]]:

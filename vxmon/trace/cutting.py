@@ -8,6 +8,7 @@ and the first and last heartbeat of each run. What was kept of each stream stand
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import PurePath
@@ -29,11 +30,14 @@ from vxmon.wire.bulk import block_datagrams, scan_blocks
 from vxmon.wire.datagram import decode_datagram
 from vxmon.wire.status import decode_target_heartbeat
 from vxmon.wire.types import Channel, Datagram
+from vxmon.words import counted
 
 __all__ = ["CutSummary", "cut_session"]
 
 _TAIL: Final = np.iinfo(np.int64).max
 _APPLICATION: Final = "vxmon session cut"
+# A comment of a pcapng file holds 65535 bytes.
+_MOST_METADATA: Final = 65_000
 # Distinct tables that are remembered; a session has some dozens.
 _MOST_TABLES: Final = 10_000
 
@@ -59,9 +63,13 @@ def cut_session(trace: StoredTrace, selection: Selection, path: str) -> CutSumma
     """
     rows, streams = _choose(trace, selection)
     facts = trace.facts
-    cut = Cut(_words(selection), tuple(PurePath(file.name).name for file in facts.files), streams)
+    names = tuple(PurePath(file.name).name for file in facts.files)
+    cut = Cut(_words(selection), names, streams, more=facts.cut is not None and facts.cut.more)
+    metadata = {**_metadata(facts), **write_cut(cut)}
+    if len(json.dumps(metadata)) > _MOST_METADATA:
+        raise InputError(f"{counted(len(streams), 'stream')} of runs are too many for one cut; give one file at a time")
     sink = FileSink.open(path)
-    writer = SessionWriter(sink, {**_metadata(facts), **write_cut(cut)}, _APPLICATION)
+    writer = SessionWriter(sink, metadata, _APPLICATION)
     received = 0
     for batch, which in _Chooser(trace, rows).batches():
         _write(writer, batch, which)
@@ -80,7 +88,9 @@ def _words(selection: Selection) -> str:
 
 
 def _metadata(facts: Facts) -> dict[str, Any]:
-    return dict(facts.files[0].metadata) if facts.files else {}
+    """What the first file says of its capture; a cut is no part of a session in several files."""
+    told = facts.files[0].metadata if facts.files else {}
+    return {name: value for name, value in told.items() if name != "part"}
 
 
 # ---------------------------------------------------------------- which blocks
