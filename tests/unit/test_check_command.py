@@ -85,6 +85,7 @@ def judged(folder: Path, session: str, limits: str, *arguments: str) -> Done:
 
 
 def validated(done: Done, name: str) -> Any:
+    assert done.status == (0 if name == "check-figures-1" else 1)
     document = json.loads(done.out)
     schema = json.loads((SCHEMAS / f"{name}.json").read_text(encoding="utf-8"))
     jsonschema.Draft202012Validator.check_schema(schema)
@@ -111,9 +112,9 @@ def test_a_good_session_passes(folder: Path) -> None:
     assert judged(folder, "s.pcapng", "good.toml", "--fail-on", "warn").status == 1
 
 
-@pytest.mark.parametrize("form", ["text", "json", "csv", "junit"])
+@pytest.mark.parametrize("form", ["json", "csv", "junit"])
 def test_the_exit_status_is_the_same_in_every_format(form: str, folder: Path) -> None:
-    assert judged(folder, "s.pcapng", "limits.toml", "--format", form).status == 1
+    """That of a failed check is asserted where its output is looked at."""
     assert judged(folder, "s.pcapng", "good.toml", "--format", form).status == 0
 
 
@@ -135,14 +136,18 @@ def test_json_keeps_its_schema(folder: Path) -> None:
 
 
 def test_csv_has_a_figure_a_row(folder: Path) -> None:
-    rows = list(csv.DictReader(io.StringIO(judged(folder, "s.pcapng", "limits.toml", "--format", "csv").out.decode())))
+    done = judged(folder, "s.pcapng", "limits.toml", "--format", "csv")
+    assert done.status == 1
+    rows = list(csv.DictReader(io.StringIO(done.out.decode())))
     failed = [(row["line"], row["figure"], row["room"]) for row in rows if row["verdict"] == "failed"]
     assert failed == [("7", "partition.NAV.margin.min", "-30000"), ("16", "task.NAV.nav_filter.deadline_misses", "-1")]
     assert (rows[-1]["rule"], rows[-1]["figure"], rows[-1]["verdict"]) == ("task.FMS.*", "", "matches nothing")
 
 
 def test_junit_opens_in_a_parser_and_is_valid(folder: Path, tmp_path: Path) -> None:
-    (tmp_path / "r.xml").write_bytes(judged(folder, "s.pcapng", "limits.toml", "--format", "junit").out)
+    done = judged(folder, "s.pcapng", "limits.toml", "--format", "junit")
+    assert done.status == 1
+    (tmp_path / "r.xml").write_bytes(done.out)
     schema = etree.XMLSchema(etree.parse(str(GOLDEN / "junit-subset.xsd")))
     schema.assertValid(etree.parse(str(tmp_path / "r.xml")))
     (suite,) = JUnitXml.fromfile(str(tmp_path / "r.xml"))

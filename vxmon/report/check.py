@@ -137,7 +137,9 @@ def _excess(judged: Judged, rule: Rule) -> str:
 
 
 def _place(judged: Judged) -> str:
-    return f"; worst: {judged.figure.where}" if judged.figure.where else ""
+    where = judged.figure.where
+    # Of a count there is no worst, only where it began.
+    return f"; {'' if where.startswith('first ') else 'worst: '}{where}" if where else ""
 
 
 # ---------------------------------------------------------------- JSON
