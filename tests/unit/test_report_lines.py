@@ -68,7 +68,10 @@ def test_the_default_layout_is_that_of_7_and_8(tmp_path: Path, big_endian: bool)
             "t:0x200000011 CPU:00 COMM            :MSG_SEND          object:nav_out type:queuing_port result:ok "
             "number:4000000000 size:64 depth:3 partition:FMS task:none"
         ),
-        "t:0x200000012 CPU:00 KER             :KER_EXIT          call:GET_PARTITION_MODE partition:3 task:fms_plan result:-2",
+        (
+            "t:0x200000012 CPU:00 KER             :KER_EXIT          call:GET_PARTITION_MODE partition:3 "
+            "task:fms_plan result:-2"
+        ),
         (
             "t:0x200000013 CPU:00 HM              :HM_EVENT          partition:NAV code:DEADLINE_MISSED level:process "
             "subcode:5 address:0xdeadbeef task:nav_filter action:stop_process entry:12"
