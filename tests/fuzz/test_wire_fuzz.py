@@ -14,7 +14,9 @@ from vxmon.errors import WireError
 from vxmon.wire.block import decode_block
 from vxmon.wire.control import decode_command, decode_reply
 from vxmon.wire.datagram import decode_datagram
+from vxmon.wire.notes import decode_note
 from vxmon.wire.reassembly import Reassembler
+from vxmon.wire.resend import decode_fragment_request
 from vxmon.wire.status import decode_ack, decode_end, decode_host_heartbeat, decode_target_heartbeat
 from vxmon.wire.tables import decode_table
 from vxmon.wire.types import Channel, Datagram
@@ -28,6 +30,8 @@ DECODERS: dict[int, list[Callable[[bytes], object]]] = {
     Channel.HEARTBEAT: [decode_host_heartbeat, decode_target_heartbeat],
     Channel.ACK: [decode_ack],
     Channel.END: [decode_end],
+    Channel.RESEND: [decode_fragment_request],
+    Channel.NOTE: [decode_note],
 }
 
 

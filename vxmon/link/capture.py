@@ -421,7 +421,7 @@ class Capture:
                 return None
             if self._link.lost:
                 break
-        self.summary.failure = failure
+        self.summary.failure = f"{failure}; what it holds can be fetched by another capture with --resume"
         return None
 
     def _drain(self) -> None:

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -295,12 +296,15 @@ class Scanner:
             self._happened(boot, LinkEvent("port_changed", self._now, text))
 
     def _command(self, boot: Boot, payload: bytes) -> None:
-        boot.clock.asked(decode_command(payload).request, self._now)
+        # Of a newer host there may be commands, and notes, that are not known here.
+        with contextlib.suppress(WireError):
+            boot.clock.asked(decode_command(payload).request, self._now)
 
     def _note(self, boot: Boot, payload: bytes) -> None:
-        note = decode_note(payload)
-        event = LinkEvent(note.kind.name.lower(), self._now, note.text, note.run, note.boot, note.silence)
-        self._happened(boot, event)
+        with contextlib.suppress(WireError):
+            note = decode_note(payload)
+            event = LinkEvent(note.kind.name.lower(), self._now, note.text, note.run, note.boot, note.silence)
+            self._happened(boot, event)
 
     def _happened(self, boot: Boot, event: LinkEvent) -> None:
         if len(boot.link_events) < MOST_EVENTS:
