@@ -349,6 +349,17 @@ static void random_heartbeat(void)
     encode(VXM_CHANNEL_HEARTBEAT, vxmon_HostHeartbeat_fields, &heartbeat);
 }
 
+/* Of the newest messages, now and then of any. */
+static void random_fragment_request(void)
+{
+    const vxmon_FragmentRequest wanted = {
+        .channel = (uint32_t)odd_or(below(2) == 0 ? VXM_CHANNEL_REPLY : VXM_CHANNEL_TABLE),
+        .message = (uint32_t)odd_or(below(64)),
+        .missing = any(),
+    };
+    encode(VXM_CHANNEL_RESEND, vxmon_FragmentRequest_fields, &wanted);
+}
+
 static void random_bytes(void)
 {
     incoming.length = below(LARGEST);
@@ -408,10 +419,13 @@ static void mutate(void)
 
 static void make_datagram(void)
 {
-    switch (below(8)) {
+    switch (below(9)) {
     case 0:
         random_bytes();
         return;
+    case 8:
+        random_fragment_request();
+        break;
     case 1:
     case 2:
     case 3:
