@@ -16,7 +16,7 @@ import pytest
 
 from tests.support.sessions import Target, write_session
 from vxmon.session.reader import SessionReader, open_session
-from vxmon.trace import Facts, StoredTrace, store
+from vxmon.trace import Facts, StoredTrace, open_trace, store
 from vxmon.trace.plain import PlainError, from_plain, to_plain
 from vxmon.trace.store import SUFFIX, IndexStore
 from vxmon.wire.types import Channel, Flag
@@ -26,7 +26,7 @@ Outcome = tuple[Any, ...]
 
 @pytest.fixture
 def keeper(tmp_path: Path) -> IndexStore:
-    return IndexStore(tmp_path / "cache", least_bytes=0)
+    return IndexStore(tmp_path / "cache")
 
 
 @pytest.fixture
@@ -174,7 +174,7 @@ def test_damage_to_an_index_changes_nothing(session: Path, keeper: IndexStore, t
 
 
 def test_an_index_of_somebody_else_is_not_believed(session: Path, keeper: IndexStore, tmp_path: Path) -> None:
-    stranger = IndexStore(tmp_path / "theirs", least_bytes=0)
+    stranger = IndexStore(tmp_path / "theirs")
     outcome([session], stranger)
     reader = open_session(str(session))
     assert stranger.load([reader]) is not None
@@ -217,18 +217,29 @@ def test_without_a_key_of_ones_own_nothing_is_kept(session: Path, keeper: IndexS
     reader = open_session(str(session))
     assert keeper.load([reader]) is None
     reader.close()
-    blocked = IndexStore(session / "no" / "folder", least_bytes=0)
+    blocked = IndexStore(session / "no" / "folder")
     assert outcome([session], blocked) == outcome([session], None)
 
 
-def test_small_sessions_and_those_who_do_not_want_it_have_none(session: Path, tmp_path: Path) -> None:
-    outcome([session], IndexStore(tmp_path / "cache"))
-    assert not session.with_name(session.name + SUFFIX).exists()
+def test_small_sessions_and_those_who_do_not_want_it_have_none(session: Path) -> None:
+    with open_trace([str(session)]):
+        assert not session.with_name(session.name + SUFFIX).exists()
     assert IndexStore.of_user({"HOME": "/h"}) == IndexStore(Path("/h/.cache/vxmon"))
     assert IndexStore.of_user({"HOME": "/x", "XDG_CACHE_HOME": "/c"}) == IndexStore(Path("/c/vxmon"))
     assert IndexStore.of_user({"HOME": "/x", "XDG_CACHE_HOME": "c"}) == IndexStore(Path("/x/.cache/vxmon"))
     for environment in ({}, {"HOME": ""}, {"HOME": "/x", "VXMON_INDEX": "off"}, {"HOME": "/x", "VXMON_INDEX": "0"}):
         assert IndexStore.of_user(environment) is None
+
+
+def test_large_sessions_have_one(session: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, walked: Seen) -> None:
+    monkeypatch.setattr("vxmon.trace.opening._LEAST_KEPT_BYTES", 100)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "user"))
+    monkeypatch.delenv("VXMON_INDEX", raising=False)
+    for _ in range(2):
+        with open_trace([str(session)]) as trace:
+            assert trace.facts.delivered
+    assert walked.names == ["s.pcapng"]
+    assert session.with_name(session.name + SUFFIX).exists()
 
 
 def test_another_program_makes_its_own(

@@ -3,15 +3,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Final
 
 from vxmon.errors import InputError
 from vxmon.session.reader import SessionReader, open_session
 from vxmon.trace.live import LiveTrace
-from vxmon.trace.store import IndexStore
 from vxmon.trace.trace import StoredTrace, Trace
 
+if TYPE_CHECKING:
+    from vxmon.trace.store import IndexStore
+
 __all__ = ["open_trace"]
+
+_LEAST_KEPT_BYTES: Final = 16 << 20
 
 
 def open_trace(paths: Iterable[str]) -> Trace:
@@ -33,10 +38,19 @@ def open_trace(paths: Iterable[str]) -> Trace:
         raise
 
 
+def _store(readers: Sequence[SessionReader]) -> IndexStore | None:
+    """Where the first pass is kept; None for small sessions, which are read again as fast."""
+    if sum(reader.size or 0 for reader in readers) < _LEAST_KEPT_BYTES:
+        return None
+    from vxmon.trace.store import IndexStore
+
+    return IndexStore.of_user()
+
+
 def _trace(readers: list[SessionReader]) -> Trace:
     pipes = [reader.name for reader in readers if not reader.seekable]
     if not pipes:
-        return StoredTrace(readers, IndexStore.of_user())
+        return StoredTrace(readers, _store(readers))
     if len(readers) > 1:
         raise InputError(f"{pipes[0]}: a pipe is read as it comes and must be the only session")
     return LiveTrace(readers[0])

@@ -34,14 +34,12 @@ from vxmon.trace.facts import LOSS, Boot, Counters, Facts, FileFacts
 from vxmon.trace.plain import PlainError, from_plain, to_plain
 from vxmon.wire.bulk import BLOCK_ROW
 
-__all__ = ["LEAST_BYTES", "SUFFIX", "VARIABLE", "IndexStore"]
+__all__ = ["SUFFIX", "VARIABLE", "IndexStore"]
 
 VARIABLE: Final = "VXMON_INDEX"
 """Environment variable: ``off`` keeps and uses no index files."""
 
 SUFFIX: Final = ".vxmindex"
-# Smaller sessions are read again as fast.
-LEAST_BYTES: Final = 16 << 20
 _MAGIC: Final = b"VXMIDX01"
 _PREFIX: Final = len(_MAGIC) + 8 + 32
 _LONGEST_HEAD: Final = 64 << 20
@@ -63,12 +61,10 @@ class IndexStore:
 
     Args:
         cache: the user's directory for what can be made anew; it holds the key too.
-        least_bytes: sessions that are smaller together have no index.
 
     """
 
     cache: Path
-    least_bytes: int = LEAST_BYTES
 
     @staticmethod
     def of_user(environment: Mapping[str, str] = os.environ) -> IndexStore | None:
@@ -81,8 +77,6 @@ class IndexStore:
 
     def load(self, readers: Sequence[SessionReader]) -> Kept | None:
         """What is kept of sessions; None when there is nothing that can be used."""
-        if not self._worth_it(readers):
-            return None
         key = self._key(make=False)
         if key is None:
             return None
@@ -93,8 +87,6 @@ class IndexStore:
 
     def save(self, readers: Sequence[SessionReader], facts: Facts, index: NDArray[np.void]) -> Path | None:
         """Keep what was found; where that is not possible nothing happens. Returns where it is kept."""
-        if not self._worth_it(readers):
-            return None
         with contextlib.suppress(OSError, PlainError):
             key = self._key(make=True)
             parts = _encode(readers, facts, index, key) if key is not None else []
@@ -102,9 +94,6 @@ class IndexStore:
                 return None  # a file has grown, or was changed, while it was read
             return next((path for path in self._places(readers) if _write(path, parts)), None)
         return None
-
-    def _worth_it(self, readers: Sequence[SessionReader]) -> bool:
-        return sum(reader.size or 0 for reader in readers) >= self.least_bytes
 
     def _places(self, readers: Sequence[SessionReader]) -> Iterator[Path]:
         """Where the index may be, best first."""

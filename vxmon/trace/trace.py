@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator
-from typing import Final, Self
+from typing import TYPE_CHECKING, Final, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,8 +29,10 @@ from vxmon.trace.linknotes import note_link_records
 from vxmon.trace.losses import Damage
 from vxmon.trace.names import LOSS_ID
 from vxmon.trace.scan import Scanner
-from vxmon.trace.store import IndexStore
 from vxmon.wire.datagram import VERSION
+
+if TYPE_CHECKING:
+    from vxmon.trace.store import IndexStore
 
 __all__ = ["StoredTrace", "Trace", "check_format", "note_cut", "note_file"]
 
