@@ -33,7 +33,7 @@ FOLDER = ROOT / "tests/fuzz/corpus/datagram"
 VECTORS = ROOT / "proto/vectors/v1"
 CONTROLLED, RUNNING, WITH_KEY = 1, 2, 4
 FIX, STRANGER, LATER, RECORDS = 1, 2, 4, 8
-FROM_HOST = (Channel.COMMAND, Channel.HEARTBEAT, Channel.ACK)
+FROM_HOST = (Channel.COMMAND, Channel.HEARTBEAT, Channel.ACK, Channel.RESEND)
 
 
 def step(how: int, data: bytes) -> bytes:
