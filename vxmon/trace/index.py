@@ -10,6 +10,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
+from vxmon.errors import InputError
 from vxmon.trace.cuts import Kept
 from vxmon.trace.facts import LOSS, Boot, Facts, Run, Stream
 from vxmon.trace.losses import SUSPECT, Damage, account
@@ -122,7 +123,12 @@ def choose_table(scanner: Scanner, boot: Boot) -> str:
 
 
 def _distinct(rows: NDArray[np.void], facts: Facts) -> NDArray[np.void]:
-    """One row a block, the one that came first, in order of (boot, run, stream, sequence)."""
+    """One row a block, the one that came first, in order of (boot, run, stream, sequence).
+
+    Raises:
+        InputError: files of different recordings that have one boot id, as deterministic runs have.
+
+    """
     rows = rows[np.lexsort(tuple(rows[name] for name in reversed(_KEY)))]
     again = np.zeros(len(rows), bool)
     again[1:] = True
@@ -130,12 +136,25 @@ def _distinct(rows: NDArray[np.void], facts: Facts) -> NDArray[np.void]:
         again[1:] &= rows[name][1:] == rows[name][:-1]
     facts.counters.duplicates += int(again.sum())
     same = np.flatnonzero(again)
-    differ = rows["first_index"][same] != rows["first_index"][same - 1]
-    differ |= rows["count"][same] != rows["count"][same - 1]
+    differ = np.zeros(len(same), bool)
+    for name in ("first_index", "count", "first_time", "last_time"):
+        differ |= rows[name][same] != rows[name][same - 1]
     if differ.any():
+        _refuse_strangers(rows, same[differ], facts)
         which = counted(int(differ.sum()), "block")
         facts.problems.append(f"{which} came twice with different content; the first counts")
     return rows[~again]
+
+
+def _refuse_strangers(rows: NDArray[np.void], again: NDArray[np.intp], facts: Facts) -> None:
+    """Raise InputError when blocks contradict those of the same place in another file."""
+    apart = again[rows["file"][again] != rows["file"][again - 1]]
+    if len(apart):
+        one, other = (facts.files[int(rows["file"][at])].name for at in (apart[0] - 1, apart[0]))
+        raise InputError(
+            f"{one} and {other} are different recordings with one boot id: {counted(len(apart), 'block')} "
+            "differ; read one at a time"
+        )
 
 
 def _distinct_suspects(suspects: NDArray[np.void], scanner: Scanner) -> NDArray[np.void]:
