@@ -225,8 +225,8 @@ def _boot_blocks(boot: BootComm) -> Iterator[Block]:
 
 _LEGEND: Final = "times in us, ranges hold the truth, ~ is estimated, - not recorded or nothing to measure"
 _SENT: Final = (
-    "object", "kind", "partition", ">sent", ">per s", ">busiest s", ">bytes", ">period mean", ">min", ">max",
-    ">jitter mean", ">max", "to",
+    "object", "kind", "partition", ">sent", ">per s", ">busiest s", ">bytes min", ">max", ">period mean", ">min",
+    ">max", ">jitter mean", ">max", "to",
 )  # fmt: skip
 _RECEIVED: Final = (
     "object", "partition", "from", ">received", ">latency min", ">mean", ">p99", ">max", "worst",
@@ -243,14 +243,12 @@ _LATEST: Final = (
 def _sent_row(boot: BootComm, one: ObjectComm, sending: Sending) -> tuple[str, ...]:
     hz = boot.clock_hz
     period, jitter = sending.period, sending.jitter
-    low, high = plain(sending.size.least), plain(sending.size.most)
-    size = low if low == high else f"{low}-{high}"
     to = ", ".join(one.destinations) or (NOTHING if one.receiving is None else "itself")
     return (
         one.label, one.kind, partition_name(boot, one.partition), plain(sending.sent),
-        shown(sending.rate, _thousandths), plain(sending.busiest), size, micros(period.mean, hz),
-        micros(period.least, hz, floor=True), micros(period.most, hz), micros(jitter.mean, hz), micros(jitter.most, hz),
-        to,
+        shown(sending.rate, _thousandths), plain(sending.busiest), plain(sending.size.least), plain(sending.size.most),
+        micros(period.mean, hz), micros(period.least, hz, floor=True), micros(period.most, hz),
+        micros(jitter.mean, hz), micros(jitter.most, hz), to,
     )  # fmt: skip
 
 
