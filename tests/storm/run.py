@@ -36,6 +36,8 @@ _TARGET_CAUSES = ("overwritten", "full", "exhausted")
 _SMALL_ARENA = 1 << 16
 _CONNECT_S = 20.0
 _END_S = 60.0
+# The target goes on for so many frames of 20 ms behind a run, and at its own end waits 2 s for what was not taken.
+_MORE_FRAMES = 100
 
 
 @dataclass(frozen=True)
@@ -216,11 +218,12 @@ def storm_qemu(faults: Faults, folder: Path, seconds: float, rate: int = CHATTER
 def self_started(faults: Faults, path: Path, frames: int, scenario: str = "nominal", *, whole: bool = True) -> Outcome:
     """A run that QEMU's target starts by itself, at boot, and streams with acknowledgements until it ends.
 
-    What has not arrived 2 s after its end stays on the target, so on a busy machine it may not be ``whole``.
+    What has not arrived 4 s after its end stays on the target, so on a busy machine it may not be ``whole``.
     """
     with Proxy(0, faults, keep=True) as proxy:
         peer = f"peer=10.0.2.2:{proxy.target_side}@52:55:0a:00:02:02"
-        parameters = f"autostart=1 {peer} entropy=7 scenario={scenario} rate={CHATTER} run={frames}f"
+        config = f"config=ms:{20 * frames} run={frames + _MORE_FRAMES}f"
+        parameters = f"autostart=1 {peer} entropy=7 scenario={scenario} rate={CHATTER} {config}"
         with qemu.boot(f"self-started-{faults.seed}", parameters, *forward_options(free_port())) as log:
             told = _follow(proxy, path, lambda: "end of run" in log.read_text(encoding="latin-1"))
             console = qemu.wait_for_books(log)
