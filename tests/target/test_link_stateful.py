@@ -96,6 +96,17 @@ class Link(RuleBasedStateMachine):
         assert self.model.link.run == 1
         self.model.weather = weather
 
+    @rule(policy=st.sampled_from(Policy), units=st.integers(3, 20))
+    def again(self, policy: Policy, units: int) -> None:
+        """The run ends, everything is fetched and accounted for, and the next one begins."""
+        weather, run = self.model.weather, self.model.link.run
+        self.model.finish()
+        self.model.truth.clear()
+        self.model.start(policy, units)
+        self.model.heal()
+        assert self.model.link.run == run + 1
+        self.model.weather = weather
+
     @invariant()
     def holds(self) -> None:
         if hasattr(self, "model"):
