@@ -239,3 +239,14 @@ def test_a_session_without_tables_says_what_is_missing(tmp_path: Path) -> None:
     assert (done.status, done.err) == (0, "")
     assert analyze("time", "--format", "csv", path).status == 0
     assert any(f["kind"] == "schema" for f in values("quality", path)["findings"])
+
+
+def test_losses_of_a_window_are_listed_and_the_whole_is_judged(lossy: str) -> None:
+    whole = values("quality", lossy)
+    assert len(whole["losses"]) == 1
+    for window, count in (("..1ns", 0), ("0..1000s", 1)):
+        part = values("quality", "--window", window, lossy)
+        assert (len(part["losses"]), part["loss"]) == (count, whole["loss"])
+        assert part["findings"] == whole["findings"]
+    assert len(values("quality", "--cpu", "0", lossy)["streams"]) == 1
+    assert analyze("quality", "--cpu", "5", lossy).status == 2

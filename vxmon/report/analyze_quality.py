@@ -3,16 +3,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
+from dataclasses import replace
 from typing import Any, Final
 
 from vxmon.analysis.quality import LossInterval, Quality
 from vxmon.report.blocks import Block, Table, Text
 from vxmon.report.figures import envelope
 from vxmon.trace.facts import CAUSES, Facts
+from vxmon.trace.span import Span
 from vxmon.trace.ticks import ticks_to_ns
 
-__all__ = ["SCHEMA", "VERSION", "quality_blocks", "quality_json", "quality_rows"]
+__all__ = ["SCHEMA", "VERSION", "narrowed", "quality_blocks", "quality_json", "quality_rows"]
 
 SCHEMA: Final = "vxmon.analyze.quality"
 VERSION: Final = 1
@@ -22,6 +24,23 @@ VERSION: Final = 1
 _SHOWN: Final = 20
 
 Json = dict[str, Any]
+
+
+def narrowed(result: Quality, facts: Facts, span: Span, cpus: Collection[int]) -> Quality:
+    """The result with the losses of a time window and CPUs only, and the streams of the CPUs.
+
+    The headline and the findings judge the whole session whatever is looked at.
+    """
+    limits = {boot.number: span.ticks(boot.first_time or 0, boot.clock_hz) for boot in facts.boots}
+
+    def touches(loss: LossInterval) -> bool:
+        begin, end = limits[loss.boot]
+        late = begin is not None and loss.end is not None and loss.end < begin
+        early = end is not None and loss.start is not None and loss.start >= end
+        return not late and not early
+
+    losses = [loss for loss in result.losses if touches(loss) and (not cpus or loss.stream in cpus)]
+    return replace(result, losses=losses, streams=[s for s in result.streams if not cpus or s.stream in cpus])
 
 
 def quality_json(result: Quality, facts: Facts) -> Json:
