@@ -48,7 +48,6 @@ def build_index(scanner: Scanner, damage: Damage) -> NDArray[np.void]:
     number_boots(scanner)
     choose_tables(scanner)
     rows = _distinct(_gather(scanner.rows, BLOCK_ROW), facts)
-    scanner.rows.clear()
     suspects = _distinct_suspects(_gather(scanner.suspects, SUSPECT), scanner)
     note_starts(scanner)
     _note_configs(scanner)
@@ -62,11 +61,28 @@ def build_index(scanner: Scanner, damage: Damage) -> NDArray[np.void]:
 
 def order_blocks(rows: NDArray[np.void]) -> NDArray[np.void]:
     """Rows in order of (boot, first time, stream, sequence)."""
-    return rows[np.lexsort((rows["sequence"], rows["stream"], rows["first_time"], rows["boot"]))]
+    return _in_order(rows, ("boot", "first_time", "stream", "sequence"))
+
+
+def _in_order(rows: NDArray[np.void], names: tuple[str, ...]) -> NDArray[np.void]:
+    """Rows in order of these fields; large sessions have a hundred MB of them, so they are copied only if need be."""
+    order = np.lexsort(tuple(rows[name] for name in reversed(names)))
+    return rows if (order[1:] > order[:-1]).all() else rows[order]
+
+
+def _those(rows: NDArray[np.void], which: NDArray[np.bool_]) -> NDArray[np.void]:
+    """Rows for which it is true; not copied when it is so for all."""
+    if which.all():
+        return rows
+    some: NDArray[np.void] = rows[which]
+    return some
 
 
 def _gather(parts: list[NDArray[np.void]], kind: np.dtype[np.void]) -> NDArray[np.void]:
-    return np.concatenate(parts) if parts else np.zeros(0, kind)
+    """All parts in one; the list is empty then."""
+    whole = np.concatenate(parts) if parts else np.zeros(0, kind)
+    parts.clear()
+    return whole
 
 
 def number_boots(scanner: Scanner) -> None:
@@ -129,7 +145,7 @@ def _distinct(rows: NDArray[np.void], facts: Facts) -> NDArray[np.void]:
         InputError: files of different recordings that have one boot id, as deterministic runs have.
 
     """
-    rows = rows[np.lexsort(tuple(rows[name] for name in reversed(_KEY)))]
+    rows = _in_order(rows, _KEY)
     again = np.zeros(len(rows), bool)
     again[1:] = True
     for name in _KEY:
@@ -143,7 +159,7 @@ def _distinct(rows: NDArray[np.void], facts: Facts) -> NDArray[np.void]:
         _refuse_strangers(rows, same[differ], facts)
         which = counted(int(differ.sum()), "block")
         facts.problems.append(f"{which} came twice with different content; the first counts")
-    return rows[~again]
+    return _those(rows, ~again)
 
 
 def _refuse_strangers(rows: NDArray[np.void], again: NDArray[np.intp], facts: Facts) -> None:
@@ -182,8 +198,7 @@ def _renumber(rows: NDArray[np.void], facts: Facts) -> NDArray[np.void]:
         facts.problems.append(f"{counted(int((~fits).sum()), 'block')} not used: not in the byte order of their target")
         facts.counters.corrupt_blocks += int((~fits).sum())
     rows["boot"] = numbers[at] if len(rows) else 0
-    kept: NDArray[np.void] = rows[fits]
-    return kept
+    return _those(rows, fits)
 
 
 def note_starts(scanner: Scanner) -> None:
@@ -234,7 +249,7 @@ def _account_all(
         index += _mark_losses(some, result.losses, result.gap, sum(map(len, losses)))
         losses.append(result.losses)
         _widen(boot, result.stream)
-    return (np.concatenate(index) if index else rows[:0]), losses
+    return (index[0] if len(index) == 1 else np.concatenate([rows[:0], *index])), losses
 
 
 def _of_cut(rows: NDArray[np.void], kept: Kept, facts: Facts | None = None) -> NDArray[np.void]:
@@ -245,8 +260,7 @@ def _of_cut(rows: NDArray[np.void], kept: Kept, facts: Facts | None = None) -> N
             f"{counted(int((~inside).sum()), 'block')} outside of what the session says that was kept of a larger one; "
             "not used"
         )
-    chosen: NDArray[np.void] = rows[inside]
-    return chosen
+    return _those(rows, inside)
 
 
 Groups = dict[tuple[int, int, int], NDArray[np.void]]
@@ -283,7 +297,7 @@ def _without_overlaps(rows: NDArray[np.void], facts: Facts) -> tuple[NDArray[np.
         facts.counters.corrupt_blocks += int((~fits).sum())
     if steps:
         problems.append(f"{where}: time steps back at {counted(steps, 'block')}")
-    return rows[fits], problems
+    return _those(rows, fits), problems
 
 
 def _mark_losses(
