@@ -90,6 +90,7 @@ class Recording:
     objects: Sequence[ObjectEntry] = ()
     config: RunConfig = RunConfig()  # noqa: RUF009
     told_at: int | None = None
+    replies: list[Reply] = field(default_factory=list)
 
     def add(
         self, time: int, name: str, arg: int = 0, *, stream: int = 0, run: int = 1, **values: int | str | bytes
@@ -164,6 +165,9 @@ class Recording:
                 _HOST,
                 encode_datagram(self._header(Channel.END, run), encode_end(end)),
             )
+        for number, reply in enumerate(self.replies):
+            header = self._header(Channel.REPLY, 1000 + number)
+            writer.add(self._arrival(blocks[-1][0]), _TARGET, _HOST, encode_datagram(header, encode_reply(reply)))
         writer.finish(len(blocks), 0)
         return str(path)
 

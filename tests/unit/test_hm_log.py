@@ -19,9 +19,9 @@ from vxmon.errors import InputError
 from vxmon.report.blocks import plain_lines
 from vxmon.report.hm_log import hm_log_blocks, hm_log_csv, hm_log_document
 from vxmon.trace import open_trace
-from vxmon.wire.acquired import Log
+from vxmon.wire.acquired import Log, LogEntry, LogPage
 from vxmon.wire.events import TABLES
-from vxmon.wire.types import PartitionEntry, TaskEntry
+from vxmon.wire.types import PartitionEntry, Reply, Result, TaskEntry
 
 NAV, IO = 1, 2
 TABLE = TABLES["2.4"]
@@ -134,3 +134,20 @@ def test_what_was_not_recorded_is_not_called_empty(tmp_path: Path) -> None:
     assert list(plain_lines(hm_log_blocks(hm))) == ["not recorded: the runs left this event out"]
     assert not hm_log_document(hm, {})["recorded"]
     assert list(plain_lines(hm_log_blocks(edr))) == ["no entries"]
+
+
+def test_texts_of_the_log_that_a_host_read_meanwhile(tmp_path: Path) -> None:
+    """Entry 40 is in a page of the log; 41 has another code there, and 42 is of an earlier boot."""
+    rec = recording()
+    entries = (
+        LogEntry(40, 1_999_990, 2, code=0, partition=NAV, message="late step"),
+        LogEntry(41, 2_999_990, 2, code=4, partition=IO, message="another"),
+        LogEntry(42, 3_999_990, 1, code=0, partition=NAV, message="earlier"),
+    )
+    page = LogPage(Log.HM, oldest=0, next=43, missed=0, generation=1, boot_cycle=2, before=0, entries=entries[::-1])
+    rec.replies = [Reply(9, Result.OK, "", page)]
+    with open_trace([rec.write(tmp_path / "s.pcapng")]) as trace:
+        log = log_from_trace(trace, Log.HM, LogFilter())
+    assert {row.entry.number: row.message for row in log.rows} == {40: "late step", 41: None, 42: None, 43: None}
+    document = hm_log_document(log, {})
+    assert [entry["boot_cycle"] for entry in document["entries"]] == [None, None, None, 2]

@@ -50,7 +50,8 @@ class LogFilter:
 class LogRow:
     """An entry, its numbers beside its names; a name is "" where it is not known. ``boot`` is 0 when it is not known.
 
-    ``message`` is None where it was not recorded: events do not carry it. ``time`` is in ticks since the entry's boot.
+    ``message`` is None where it was not recorded: it is in the log, not in the events. ``time`` is in ticks since the
+    entry's boot.
     ``around`` are the events around the entry's, where they were asked for.
     """
 
@@ -197,11 +198,25 @@ def _rows_of(chunk: Chunk, log: Log, wanted: LogFilter) -> tuple[list[LogRow], N
         _is_type(log, entry, wanted.type) and wanted.partition in (None, entry.partition_name) for entry in entries
     ])  # fmt: skip
     rows = [
-        _row(log, entry, boot.table, boot.clock_hz, boot.id, message=False)
+        _row(log, _with_text(boot, log, entry), boot.table, boot.clock_hz, boot.id, message=_told(boot, log, entry))
         for entry, is_chosen in zip(entries, chosen, strict=True)
         if is_chosen
     ]
     return rows, which[chosen]
+
+
+def _told(boot: Boot, log: Log, entry: LogEntry) -> bool:
+    """The session holds the entry as the target's log has it, too."""
+    told = boot.log_texts.get((log, entry.number))
+    return told is not None and (told.code, told.kind, told.partition) == (entry.code, entry.kind, entry.partition)
+
+
+def _with_text(boot: Boot, log: Log, entry: LogEntry) -> LogEntry:
+    """What the event does not carry, from the log, where a host read it while the session was recorded."""
+    if not _told(boot, log, entry):
+        return entry
+    told = boot.log_texts[log, entry.number]
+    return replace(entry, message=told.message, boot_cycle=told.boot_cycle)
 
 
 def _entry(boot: Boot, time: int, partition: int, values: Mapping[str, int]) -> LogEntry:

@@ -11,11 +11,13 @@ from typing import Final
 from vxmon.errors import TargetError
 from vxmon.link.client import REFUSED_S, Client
 from vxmon.link.learning import learn_target
+from vxmon.link.logs import read_log
 from vxmon.link.machine import Control
 from vxmon.link.resume import find_run
 from vxmon.link.selection import Resolver, select_events
 from vxmon.link.summary import Summary
 from vxmon.session import OutputClosedError, Recorder
+from vxmon.wire.acquired import Log, LogRequest
 from vxmon.wire.events import StopReason
 from vxmon.wire.refusals import reasons_between, refused_text
 from vxmon.wire.types import (
@@ -129,6 +131,7 @@ class Capture:
         self._quiet_since = 0.0
         self._hz = 0
         self._planned_ticks = 0
+        self._logs: list[Log] = []
 
     def stop(self) -> None:
         """End the capture in good order; may be called from a signal handler."""
@@ -199,6 +202,7 @@ class Capture:
             events = select_events(view.table, view.info.offered, plan.only, plan.without)
             config = replace(plan.config, events=events)
         self._hz = view.info.clock_hz
+        self._logs = [log for log, there in ((Log.HM, view.info.hm_log), (Log.EDR, view.info.edr_log)) if there]
         self._planned_ticks = config.max_ticks
         self._config = replace(config, max_ticks=self._max_ticks())
         return view.info
@@ -381,9 +385,21 @@ class Capture:
             self._stop_target()
         if self._client.output_error is None and self._link.end is not None:
             self._drain()
+            self._read_logs()
         self._tell_notes()
         self._tell_reason()
         self._account()
+
+    def _read_logs(self) -> None:
+        """The texts of the logs, which events do not carry: the replies are datagrams of the session."""
+        for log in self._logs:
+            if self._gone or self._client.output_error is not None:
+                return
+            try:
+                read_log(self._client, LogRequest(log))
+            except TargetError as error:
+                self._tell(f"the {log.name} log was not read: {error}")
+                return
 
     def _has_no_room(self) -> bool:
         """The session takes no more: what the target holds may still be fetched. A reader that closed wants no more."""

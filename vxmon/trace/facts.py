@@ -17,6 +17,7 @@ from vxmon.trace.cuts import Cut
 from vxmon.trace.linkevents import LinkEvent, LinkRecord
 from vxmon.trace.names import NO_TABLE, Names
 from vxmon.trace.wallclock import ClockBounds, WallClock
+from vxmon.wire.acquired import Log, LogEntry
 from vxmon.wire.types import EventTable, LinkCounters, Losses, RunConfig, StreamState, TargetInfo
 
 __all__ = ["CAUSES", "LOSS", "Boot", "Counters", "Facts", "FileFacts", "Run", "Stream"]
@@ -121,6 +122,7 @@ class Boot:
     ``table_source`` says in words where the event table came from. ``byte_order`` is "big", "little" or "" when
     there was nothing to tell it by. ``link_events`` are what happened on the link as hosts noted it,
     ``link_records`` as the target recorded it (filled in when records are counted).
+    ``log_texts`` are entries of the target's own logs of this boot, as a host read them while the session was recorded.
     """
 
     id: int
@@ -138,6 +140,7 @@ class Boot:
     runs: dict[int, Run] = field(default_factory=dict)
     first_time: int | None = None
     last_time: int | None = None
+    log_texts: dict[tuple[Log, int], LogEntry] = field(default_factory=dict)
     link_events: list[LinkEvent] = field(default_factory=list)
     link_records: list[LinkRecord] = field(default_factory=list)
     clock: ClockBounds = field(default_factory=ClockBounds)

@@ -15,6 +15,7 @@ from vxmon.session.reader import Batch
 from vxmon.trace.facts import Boot, Facts
 from vxmon.trace.linkevents import MOST_EVENTS, LinkEvent, endpoint_text
 from vxmon.trace.losses import SUSPECT
+from vxmon.wire.acquired import LogPage
 from vxmon.wire.bulk import BLOCK_ROW, KINDS, BlockScan, block_datagrams, scan_blocks
 from vxmon.wire.control import decode_command, decode_reply
 from vxmon.wire.datagram import decode_datagram
@@ -43,6 +44,8 @@ _CHANNELS: Final = {channel.value: channel.name for channel in Channel}
 _TRUNCATED: Final = KINDS.index("truncated")
 # Times and indices above cannot be right and would not fit 64-bit columns.
 _LIMIT: Final = 1 << 62
+# Entries of logs of which a boot keeps the texts; logs on a target are much shorter.
+_MOST_TEXTS: Final = 4096
 # Damaged datagrams that are looked at closely, and the boots each may be of.
 _MOST_MENDED: Final = 2000
 _BOOTS_TRIED: Final = 4
@@ -231,6 +234,8 @@ class Scanner:
             self._sight(boot, body.run)
             run = boot.run(body.run)
             run.started, run.config, run.seen_from_start = body.time, body.config, True
+        elif isinstance(body, LogPage):
+            _take_log(boot, body)
         elif isinstance(body, End):
             self._take_end(boot, body)
 
@@ -317,3 +322,10 @@ class Scanner:
         ]
         self.facts.counters.refused["payload"] += len(states) - len(sane)
         return sane
+
+
+def _take_log(boot: Boot, page: LogPage) -> None:
+    """Entries of this boot's cycle: numbers of earlier ones are not those of its events."""
+    for entry in page.entries:
+        if entry.boot_cycle == page.boot_cycle and len(boot.log_texts) < _MOST_TEXTS:
+            boot.log_texts[page.log, entry.number] = entry

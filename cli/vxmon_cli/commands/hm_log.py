@@ -56,8 +56,8 @@ def hm_log(
 ) -> None:  # fmt: skip
     """Show the errors that the health monitor handled, newest first: from sessions, or live from a target.
 
-    Live entries have their messages; the events of a session do not carry them. With --around the events before and
-    after each entry are printed, in the lines of ``vxmon print``.
+    Entries of a session have their messages where the target's log was read while it was recorded, as capture does at
+    its end. With --around the events before and after each entry are printed, in the lines of ``vxmon print``.
     """
     from vxmon.wire.acquired import Log
 
