@@ -182,9 +182,11 @@ class HostLink:
         try:
             datagram = decode_datagram(data)
             known = self._guard.admit(data, datagram)
+            boot = datagram.header.boot
             if not known:
                 self._guard.check_plain(datagram, self.boot)
-            elif datagram.header.boot and not self._is_current(datagram.header.boot, now):
+            # What is plain may tell that the target lives, but not that it was restarted.
+            if boot and (known or boot == self.boot) and not self._is_current(boot, now):
                 return
             payload = self._reassembler.add(datagram, now)
             if payload is not None:

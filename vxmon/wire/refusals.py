@@ -14,7 +14,7 @@ __all__ = ["REASONS", "reasons_between", "refused_text"]
 REASONS: Final = {
     "malformed": "malformed",
     "no_key": "without the key",
-    "wrong_key": "with a wrong key",
+    "wrong_key": "with a wrong key or damaged",
     "replayed": "replayed or late",
     "stranger": "from another host",
     "unchecked": "too many at once to be checked",
@@ -28,7 +28,7 @@ def reasons_between(before: LinkCounters, after: LinkCounters) -> LinkCounters:
 
 
 def refused_text(link: LinkCounters) -> str:
-    """``12 datagrams refused: 10 with a wrong key, 2 replayed or late``; "" when none was."""
+    """``12 datagrams refused: 10 with a wrong key or damaged, 2 replayed or late``; "" when none was."""
     if not link.refused:
         return ""
     told = [f"{getattr(link, name):,} {words}" for name, words in REASONS.items() if getattr(link, name)]
