@@ -3,13 +3,14 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import sys
 
 import click
 
 from vxmon import __version__
-from vxmon.errors import VxmonError
+from vxmon.errors import OutputError, VxmonError
 from vxmon_cli.lazygroup import LazyGroup
 from vxmon_cli.main import COMMANDS
 from vxmon_cli.stopping import STOP
@@ -41,12 +42,20 @@ def _show(error: click.ClickException) -> None:
 def _run() -> int:
     try:
         status = vxmon.main(prog_name="vxmon", standalone_mode=False)
+        _flush()
     except click.ClickException as error:
         _show(error)
         return error.exit_code
     except VxmonError as error:
         click.echo(f"vxmon: {error}", err=True)
         return error.exit_status
+    except OSError as error:
+        # Click writes help itself; all else that writes has errors of its own.
+        if error.errno != errno.ENOSPC:
+            raise
+        _forget()
+        click.echo(f"vxmon: standard output: cannot be written: {error.strerror}", err=True)
+        return OutputError.exit_status
     except (click.Abort, KeyboardInterrupt):
         if STOP.number:
             click.echo("vxmon: stopped; nothing is recorded", err=True)
@@ -54,13 +63,31 @@ def _run() -> int:
     return status if isinstance(status, int) else 0
 
 
+def _flush() -> None:
+    """Write what waits. Raises OutputError, and BrokenPipeError when the reader has gone."""
+    # There is no stream where the caller has closed it.
+    if sys.stdout is None:
+        return
+    try:
+        sys.stdout.flush()
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        _forget()
+        raise OutputError(f"standard output: cannot be written: {error.strerror}") from error
+
+
+def _forget() -> None:
+    """What is left in the buffer must not fail again when Python ends."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+
+
 def run() -> None:
     """Run the command line and exit with its status."""
     try:
         status = _run()
-        sys.stdout.flush()
     except BrokenPipeError:
-        # Whoever read our output has gone. What is left in the buffer must not fail again when Python ends.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        # Whoever read our output has gone.
+        _forget()
         status = 0
     sys.exit(status)

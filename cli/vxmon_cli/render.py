@@ -14,15 +14,17 @@ if TYPE_CHECKING:
     from rich.console import Console
     from rich.tree import Tree as RichTree
 
-__all__ = ["show", "write_text"]
+__all__ = ["show", "write_text", "write_texts"]
 
 # Above this a table is written line by line: rich measures every cell before it writes the first.
 _MOST_ROWS = 2000
+# Characters that are written at once.
+_PIECE = 1 << 16
 
 
 def show(blocks: Iterable[Block]) -> None:
     """Write report blocks to standard output."""
-    if sys.stdout.isatty():
+    if sys.stdout is not None and sys.stdout.isatty():
         _show_rich(blocks)
         return
     write_text("".join(line + "\n" for line in plain_lines(blocks)))
@@ -32,6 +34,19 @@ def write_text(text: str) -> None:
     """Write text to standard output. Raises OutputError when it does not take it."""
     with open_output(None) as write:
         write(text.encode("utf-8", "backslashreplace"))
+
+
+def write_texts(texts: Iterable[str]) -> None:
+    """Write many pieces of text as they come, in larger ones. Raises OutputError as ``write_text`` does."""
+    waiting: list[str] = []
+    size = 0
+    for text in texts:
+        waiting.append(text)
+        size += len(text)
+        if size >= _PIECE:
+            write_text("".join(waiting))
+            waiting, size = [], 0
+    write_text("".join(waiting))
 
 
 def _show_rich(blocks: Iterable[Block]) -> None:

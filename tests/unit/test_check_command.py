@@ -10,6 +10,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import subprocess
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +19,7 @@ import pytest
 from junitparser import JUnitXml
 from lxml import etree
 
-from tests.support.commands import Done, vxmon
+from tests.support.commands import VXMON, Done, vxmon
 from tests.support.navsession import recording
 from tests.support.recording import Recording
 from tests.support.tree import ROOT
@@ -260,3 +261,12 @@ def test_an_empty_session_has_only_figures_of_quality(tmp_path: Path) -> None:
     (tmp_path / "limits.toml").write_text(LIMITS, encoding="utf-8")
     document = validated(judged(tmp_path, "empty.pcapng", "limits.toml", "--format", "json"), "check-1")
     assert [rule["verdict"] for rule in document["rules"]] == [*["matches nothing"] * 4, "passed", "matches nothing"]
+
+
+@pytest.mark.parametrize("form", ["text", "json", "csv", "junit"])
+def test_output_that_cannot_be_written_is_status_3(form: str, folder: Path) -> None:
+    command = [*VXMON, "check", str(folder / "s.pcapng"), "--limits", str(folder / "good.toml"), "--format", form]
+    with Path("/dev/full").open("wb") as full:
+        done = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, check=False, timeout=90)
+    words = b"vxmon: standard output: cannot be written: No space left on device\n"
+    assert (done.returncode, done.stderr) == (3, words)

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from itertools import chain
 from typing import TYPE_CHECKING, Any, Final, NoReturn, TypeVar
 
 import click
@@ -50,19 +51,29 @@ def write(
     rows: Callable[[], Iterable[tuple[str, ...]]],
 ) -> None:
     """Write the result to standard output in the form that is asked for; only that one is made."""
-    import csv
     import json
-    import sys
+
+    from vxmon_cli.render import show, write_texts
 
     if form == "json":
-        json.dump(values(), sys.stdout, indent=2, allow_nan=False)
-        sys.stdout.write("\n")
+        write_texts(chain(json.JSONEncoder(indent=2, allow_nan=False).iterencode(values()), ["\n"]))
     elif form == "csv":
-        csv.writer(sys.stdout, lineterminator="\n").writerows(rows())
+        write_texts(_csv_lines(rows()))
     else:
-        from vxmon_cli.render import show
-
         show(blocks())
+
+
+def _csv_lines(rows: Iterable[tuple[str, ...]]) -> Iterator[str]:
+    import csv
+    import io
+
+    line = io.StringIO()
+    writer = csv.writer(line, lineterminator="\n")
+    for row in rows:
+        writer.writerow(row)
+        yield line.getvalue()
+        line.seek(0)
+        line.truncate()
 
 
 def end(context: click.Context, trace: StoredTrace, *, strict: bool, failed: bool = False) -> NoReturn:
