@@ -144,12 +144,14 @@ def _causes(seen: _Seen, own: dict[str, int], proxy: Proxy) -> Iterator[str]:
     blocks = [decode_block(decode_datagram(data)) for data in proxy.sent.values()]
     missing = [block for block in blocks if not np.isin(block.first_index, seen.index)]
     in_missing = sum(block.count for block in missing)
-    if lost["link"] + lost["corrupt"] != in_missing:
+    told, pending = lost["link"] + lost["corrupt"], lost["pending"]
+    # What was cut after the target was last heard is pending for the host.
+    if not told <= in_missing <= told + pending:
         yield f"{lost['link']} link and {lost['corrupt']} corrupt, but {in_missing} were in blocks that did not arrive"
     damaged = sum(block.count for block in missing if block.sequence in proxy.damaged)
     if lost["corrupt"] > damaged:
         yield f"{lost['corrupt']} corrupt, but only {damaged} arrived damaged"
-    if lost["truncated"] or lost["pending"]:
+    if lost["truncated"] or (pending and proxy.faults.is_wide):
         yield "truncated or pending"
 
 
