@@ -15,10 +15,11 @@ import numpy as np
 import pytest
 
 from tests.support.sessions import Target, write_session
+from vxmon.errors import InputError
 from vxmon.session.reader import SessionReader, open_session
 from vxmon.trace import Facts, StoredTrace, open_trace, store
 from vxmon.trace.plain import PlainError, from_plain, to_plain
-from vxmon.trace.store import SUFFIX, IndexStore
+from vxmon.trace.store import SUFFIX, IndexStore, index_name
 from vxmon.wire.types import Channel, Flag
 
 Outcome = tuple[Any, ...]
@@ -87,8 +88,15 @@ def test_the_first_pass_is_made_once(session: Path, keeper: IndexStore, walked: 
     assert walked.names == ["s.pcapng"] * 2
     assert outcome([session], keeper) == plain
     assert len(walked.names) == 2
-    assert [path.name for path in session.parent.glob("s.pcapng*")].count("s.pcapng" + SUFFIX) == 1
-    assert not list(session.parent.glob("*.tmp"))
+    assert index_name(session).name == ".s.pcapng.vxmindex"
+    assert index_name(session).exists()
+    assert sorted(path.name for path in session.parent.iterdir()) == [".s.pcapng.vxmindex", "cache", "s.pcapng"]
+
+
+def test_an_index_is_no_session(session: Path, keeper: IndexStore) -> None:
+    outcome([session], keeper)
+    with pytest.raises(InputError, match="but a kept index of a session"):
+        open_session(str(index_name(session)))
 
 
 def test_several_files_have_one_index(tmp_path: Path, keeper: IndexStore, walked: Seen) -> None:
@@ -151,13 +159,13 @@ def test_a_file_that_grows_while_it_is_read_has_no_index(session: Path, keeper: 
     reader = open_session(str(session))
     grown(session)
     with StoredTrace([reader], keeper):
-        assert not session.with_name(session.name + SUFFIX).exists()
+        assert not index_name(session).exists()
 
 
 def test_damage_to_an_index_changes_nothing(session: Path, keeper: IndexStore, tmp_path: Path) -> None:
     """Seeded: single bytes and ends; each is made anew."""
     plain = outcome([session], keeper)
-    path = session.with_name(session.name + SUFFIX)
+    path = index_name(session)
     good = path.read_bytes()
     source = random.Random(1)
     for at in [*range(0, 60, 7), *(source.randrange(len(good)) for _ in range(60))]:
@@ -203,7 +211,7 @@ def test_rows_that_cannot_be_are_refused(session: Path, keeper: IndexStore, name
 
 
 def test_where_the_folder_takes_nothing_the_cache_does(session: Path, keeper: IndexStore, walked: Seen) -> None:
-    session.with_name(session.name + SUFFIX).mkdir()
+    index_name(session).mkdir()
     plain = outcome([session], keeper)
     assert len(list((keeper.cache / "index").glob("*" + SUFFIX))) == 1
     walked.names.clear()
@@ -223,7 +231,7 @@ def test_without_a_key_of_ones_own_nothing_is_kept(session: Path, keeper: IndexS
 
 def test_small_sessions_and_those_who_do_not_want_it_have_none(session: Path) -> None:
     with open_trace([str(session)]):
-        assert not session.with_name(session.name + SUFFIX).exists()
+        assert not index_name(session).exists()
     assert IndexStore.of_user({"HOME": "/h"}) == IndexStore(Path("/h/.cache/vxmon"))
     assert IndexStore.of_user({"HOME": "/x", "XDG_CACHE_HOME": "/c"}) == IndexStore(Path("/c/vxmon"))
     assert IndexStore.of_user({"HOME": "/x", "XDG_CACHE_HOME": "c"}) == IndexStore(Path("/x/.cache/vxmon"))
@@ -239,7 +247,7 @@ def test_large_sessions_have_one(session: Path, tmp_path: Path, monkeypatch: pyt
         with open_trace([str(session)]) as trace:
             assert trace.facts.delivered
     assert walked.names == ["s.pcapng"]
-    assert session.with_name(session.name + SUFFIX).exists()
+    assert index_name(session).exists()
 
 
 def test_another_program_makes_its_own(

@@ -68,6 +68,7 @@ _CONTENT: Final = (
     (b"\xc1\x1f\xfc\xc1", "a CTF trace"),
     (b"\xc1\xfc\x1f\xc1", "a CTF trace"),
     (b"VXMN", "a bare vxmon datagram"),
+    (b"VXMIDX", "a kept index of a session; give the session itself"),
     (b"#!", "a script"),
 )
 

@@ -34,7 +34,7 @@ from vxmon.trace.facts import LOSS, Boot, Counters, Facts, FileFacts
 from vxmon.trace.plain import PlainError, from_plain, to_plain
 from vxmon.wire.bulk import BLOCK_ROW
 
-__all__ = ["SUFFIX", "VARIABLE", "IndexStore"]
+__all__ = ["SUFFIX", "VARIABLE", "IndexStore", "index_name"]
 
 VARIABLE: Final = "VXMON_INDEX"
 """Environment variable: ``off`` keeps and uses no index files."""
@@ -49,6 +49,11 @@ _TAIL_SEQUENCE: Final = np.iinfo(np.int64).max
 
 Kept = tuple[Facts, NDArray[np.void]]
 Data = bytes | memoryview
+
+
+def index_name(session: Path) -> Path:
+    """Where the index of a session lies if its folder takes it."""
+    return session.with_name(f".{session.name}{SUFFIX}")
 
 
 class _UnusableError(Exception):
@@ -98,7 +103,8 @@ class IndexStore:
     def _places(self, readers: Sequence[SessionReader]) -> Iterator[Path]:
         """Where the index may be, best first."""
         first = Path(readers[0].name).absolute()
-        yield first.with_name(first.name + SUFFIX)
+        # Hidden, so that DIRECTORY/* still means the sessions.
+        yield index_name(first)
         name = hashlib.blake2b(os.fsencode(first), digest_size=16).hexdigest()
         yield self.cache / "index" / (name + SUFFIX)
 
