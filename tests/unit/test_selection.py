@@ -224,7 +224,7 @@ def test_events_around_faults(tmp_path: Path, text: str, times: list[int]) -> No
     kind, reach = parse_fault(text)
     rows, said = shown(faulty(tmp_path), Selection(around=kind, reach_ns=reach))
     assert [time for time, _ in rows] == times
-    assert ("there is no fault NUMERIC_ERROR" in said) == (not times)
+    assert ("there is no fault NUMERIC_ERROR in the selected time" in said) == (not times)
 
 
 @pytest.mark.parametrize(

@@ -340,7 +340,8 @@ class Selected:
         total = self.facts.delivered
         words = f"{self.events} of {counted(total, 'event')} selected"
         if self.instants is not None and not any(len(times) for times, _ in self.instants.values()):
-            words += f"; there is no fault {self.selection.around} in the session"
+            kind = "" if self.selection.around == "any" else f" {self.selection.around}"
+            words += f"; there is no fault{kind} in the selected time"
         if self.unknown:
             words += f"; {counted(self.unknown, 'more event')} may belong to it: who ran is not known there"
         return words
