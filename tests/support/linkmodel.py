@@ -133,6 +133,10 @@ class Model:
             self._check_acknowledgement(data)
             self._send(data, to_host=False)
 
+    def steps(self, count: int) -> None:
+        for _ in range(count):
+            self.step()
+
     # ---------------------------------------------------------------- the network
 
     def _send(self, data: bytes, *, to_host: bool) -> None:

@@ -42,11 +42,9 @@ class Link(RuleBasedStateMachine):
     @initialize(seed=st.integers(0, 2**20), clock=st.sampled_from([10**6, 2**32 - 10**5, 2**40]), weather=WEATHER)
     def begin(self, seed: int, clock: int, weather: Weather) -> None:
         self.model = Model(seed, clock)
-        for _ in range(5):
-            self.model.step()
+        self.model.steps(5)
         self.model.start(Policy.LINEAR if seed % 2 else Policy.RING, 3 + seed % 20)
-        for _ in range(3):
-            self.model.step()
+        self.model.steps(3)
         assert self.model.link.run == 1
         self.model.weather = weather
 
@@ -57,25 +55,21 @@ class Link(RuleBasedStateMachine):
     @rule(count=st.integers(1, 300), steps=st.integers(0, 20))
     def record(self, count: int, steps: int) -> None:
         self.model.record(count)
-        self.go_on(steps)
+        self.model.steps(steps)
 
     @rule(steps=st.integers(1, 40))
     def wait(self, steps: int) -> None:
-        self.go_on(steps)
-
-    def go_on(self, steps: int) -> None:
-        for _ in range(steps):
-            self.model.step()
+        self.model.steps(steps)
 
     @rule(steps=st.integers(0, 60))
     def mark(self, steps: int) -> None:
         self.model.mark()
-        self.go_on(steps)
+        self.model.steps(steps)
 
     @rule(steps=st.integers(50, 900))
     def cut(self, steps: int) -> None:
         weather, self.model.weather = self.model.weather, Weather(drop=100)
-        self.go_on(steps)
+        self.model.steps(steps)
         self.model.weather = weather
 
     @rule()
@@ -184,3 +178,19 @@ def test_a_command_that_runs_twice_is_caught(monkeypatch: pytest.MonkeyPatch) ->
 
 
 POLL = Requester.poll
+
+
+def test_a_restarted_target_is_greeted_before_the_commands_that_wait() -> None:
+    """Each of six commands without an answer would keep the greeting waiting for 4.6 s; healing may take 17.6 s."""
+    model = Model(216)
+    model.steps(5)
+    model.start(Policy.RING, 5)
+    model.steps(3)
+    model.weather = Weather(drop=100)
+    for _ in range(6):
+        model.mark()
+    model.steps(1)
+    model.reboot()
+    with model.closing():
+        model.heal()
+        assert model.link.reboots == 1

@@ -116,3 +116,28 @@ def test_a_target_that_starts_up_is_greeted_often() -> None:
     requester = Requester(1)
     requester.submit(Hello(0), 0, PATIENT_MS)
     assert [ms for ms, _ in sent_at(requester, 1100)] == [0, 250, 500, 750, 1000]
+
+
+def test_an_urgent_command_waits_only_for_the_one_on_its_way() -> None:
+    requester = Requester(10)
+    sent, waiting = requester.submit(InfoRequest(), 0), [requester.submit(Trigger(n), 0) for n in (1, 2)]
+    assert requester.poll(0) == [sent]
+    urgent = requester.submit_first(Hello(0), 1)
+    order = [sent]
+    requester.take(Reply(sent.command.request, Result.OK), 1)
+    while found := requester.poll(2):
+        order += found
+        requester.take(Reply(found[0].command.request, Result.OK), 2)
+    assert order == [sent, urgent, *waiting]
+    assert sent.command.request == 10
+    ids = [pending.command.request for pending in order]
+    assert ids == sorted(set(ids)), "ids grow in the order of sending"
+
+
+def test_an_urgent_command_is_the_first_of_those_never_sent() -> None:
+    requester = Requester(1)
+    waiting = requester.submit(Trigger(1), 0)
+    urgent = requester.submit_first(Hello(0), 0)
+    assert requester.poll(0) == [urgent]
+    assert urgent.command.request < waiting.command.request
+    assert decode_command(waiting.payload) == waiting.command

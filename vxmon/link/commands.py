@@ -56,11 +56,29 @@ class Requester:
             WireError: a value in it is outside its limits.
 
         """
-        command = Command(self._next, body)
-        pending = Pending(command, encode_command(command), now, waits=waits)
-        self._next = self._next + 1 if self._next < _MAX_REQUEST else 1
+        pending = Pending(Command(0, body), b"", now, waits=waits)
+        self._number(pending)
         self._queue.append(pending)
         return pending
+
+    def submit_first(self, body: Request, now: int, waits: tuple[int, ...] = BACK_OFF_MS) -> Pending:
+        """Like :meth:`submit`, but before all that wait; only the one that is on its way keeps its turn.
+
+        A target that does not answer would else be greeted only when each of them was given up. Those behind get new
+        ids, as they were never sent: ids must grow.
+        """
+        at = 1 if self._queue and self._queue[0].tries else 0
+        pending = Pending(Command(0, body), b"", now, waits=waits)
+        self._queue.insert(at, pending)
+        for later in self._queue[at:]:
+            self._number(later)
+        return pending
+
+    def _number(self, pending: Pending) -> None:
+        """Give a command that was never sent the next id."""
+        pending.command = Command(self._next, pending.command.body)
+        pending.payload = encode_command(pending.command)
+        self._next = self._next + 1 if self._next < _MAX_REQUEST else 1
 
     def take(self, reply: Reply, now: int) -> Pending | None:
         """Match a reply; returns its command, None for a late duplicate or a stranger's."""

@@ -131,7 +131,7 @@ class HostLink:
         """Ask for control; ``control`` tells the outcome. ``patient``: of a target that is starting up."""
         self.control = Control.ASKING
         self._patient = patient
-        self._hello = self._requests.submit(Hello(0), now, PATIENT_MS if patient else BACK_OFF_MS)
+        self._hello = self._requests.submit_first(Hello(0), now, PATIENT_MS if patient else BACK_OFF_MS)
 
     def request(self, body: Request, now: int) -> Pending:
         """Send a command; watch what is returned."""
@@ -326,7 +326,7 @@ class HostLink:
             return
         if reply.result == Result.COOKIE and isinstance(reply.body, int):
             waits = PATIENT_MS if self._patient else BACK_OFF_MS
-            self._hello = self._requests.submit(Hello(reply.body), now, waits)
+            self._hello = self._requests.submit_first(Hello(reply.body), now, waits)
             return
         self._hello = None
         self.control = Control.HELD if reply.result == Result.OK else Control.BUSY
