@@ -57,6 +57,7 @@ class Model:
     seed: int = 0
     clock: int = HZ
     host_type: type[HostLink] = HostLink
+    key: bytes | None = None  # of both
     now: int = 0
     weather: Weather = field(default_factory=Weather)
     truth: dict[int, int] = field(default_factory=dict)  # index -> argument, of USER_POINT in this run
@@ -73,7 +74,7 @@ class Model:
         self.number = 0
         self.policy = Policy.RING
         self.sim = self._boot()
-        self.link = self.host_type(1, self.now * NS_A_TICK)
+        self.link = self.host_type(1, self.now * NS_A_TICK, self.key)
         self.starting: Pending | None = None
         self.link.connect(self.now * NS_A_TICK)
 
@@ -86,6 +87,7 @@ class Model:
     def _boot(self) -> Simulation:
         self.boots += 1
         sim = Simulation()
+        assert self.key is None or sim.key(self.key.hex())
         assert sim.init(hz=HZ, clock=self.now, arena=1 << 16, cost=1, entropy=self.seed * 1000 + self.boots) == 0
         return sim
 

@@ -39,9 +39,11 @@ SETTINGS = settings(
 class Link(RuleBasedStateMachine):
     """One world."""
 
+    key: bytes | None = None
+
     @initialize(seed=st.integers(0, 2**20), clock=st.sampled_from([10**6, 2**32 - 10**5, 2**40]), weather=WEATHER)
     def begin(self, seed: int, clock: int, weather: Weather) -> None:
-        self.model = Model(seed, clock)
+        self.model = Model(seed, clock, key=self.key)
         self.model.steps(5)
         self.model.start(Policy.LINEAR if seed % 2 else Policy.RING, 3 + seed % 20)
         self.model.steps(3)
@@ -115,6 +117,16 @@ class Link(RuleBasedStateMachine):
 
 def test_no_schedule_breaks_the_link() -> None:
     run_state_machine_as_test(Link, settings=SETTINGS)
+
+
+class KeyedLink(Link):
+    """The same with a key on both sides: every datagram of a session is sealed and checked."""
+
+    key = bytes(range(32))
+
+
+def test_no_schedule_breaks_a_link_with_a_key() -> None:
+    run_state_machine_as_test(KeyedLink, settings=SETTINGS)
 
 
 def off_by_one(tracker: StreamTracker, cut: int) -> StreamAck:
