@@ -190,3 +190,19 @@ def test_a_start_bit_for_a_slot_that_is_not_there_makes_the_block_corrupt() -> N
     wrong = encode_block(replace(block, starts=b"\x0f", count=4))
     assert verdict(wrong) == "starts"
     assert [KINDS[kind] for kind in scan_blocks(*place([encode_block(block), wrong])).kind] == ["ok", "starts"]
+
+
+@pytest.mark.parametrize("length", [1 << 63, (1 << 64) - 1, 1 << 62, 1 << 20])
+def test_a_hostile_length_of_the_start_bits_is_corrupt_and_nothing_else(length: int) -> None:
+    """Field 10 of a block, with its length as a varint of ten bytes; CRC and lengths of the header are right."""
+    block = make_block([record(5, 0, 1)], 1, 1, boot=7, run=1, stream=0, sequence=0, first_index=0)
+    data = encode_block(block)
+    at = data.index(b"\x52\x01\x01\x59", 32)
+    digits = bytes((length >> 7 * n & 0x7F) | (0x80 if n < 9 else 0) for n in range(10))
+    body = data[32 : at + 1] + digits + data[at + 2 :]
+    covered = int.from_bytes(data[22:24], "big") + 9
+    head = data[:20] + len(body).to_bytes(2, "big") + covered.to_bytes(2, "big") + data[24:28]
+    hostile = head + zlib.crc32(body[:covered], zlib.crc32(head)).to_bytes(4, "big") + body
+    assert verdict(hostile) == "payload"
+    scan = scan_blocks(*place([data, hostile, data]))
+    assert [KINDS[kind] for kind in scan.kind] == ["ok", "payload", "ok"]

@@ -251,7 +251,7 @@ def _parse_rest(cursor: _Cursor, part: NDArray[np.void], covered: Ints, length: 
     cursor.message(0x4A, _LOSSES, part)
     starts_bytes = cursor.field(0x52).astype(np.int64)
     starts_at = cursor.at.copy()
-    cursor.at += np.minimum(starts_bytes, _PREFIX)
+    cursor.at += np.clip(starts_bytes, 0, _PREFIX)
     cursor.ok &= cursor.tag(0x59)
     cursor.at += 8
     slots_bytes = cursor.field(0x7A).astype(np.int64)
