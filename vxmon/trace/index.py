@@ -79,9 +79,13 @@ def _those(rows: NDArray[np.void], which: NDArray[np.bool_]) -> NDArray[np.void]
 
 
 def _gather(parts: list[NDArray[np.void]], kind: np.dtype[np.void]) -> NDArray[np.void]:
-    """All parts in one; the list is empty then."""
-    whole = np.concatenate(parts) if parts else np.zeros(0, kind)
-    parts.clear()
+    """All parts in one; the list is empty then. Each is freed when it was copied, so that all are not there twice."""
+    whole = np.empty(sum(map(len, parts)), kind)
+    end = len(whole)
+    while parts:
+        part = parts.pop()
+        whole[end - len(part) : end] = part
+        end -= len(part)
     return whole
 
 

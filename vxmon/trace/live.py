@@ -203,7 +203,7 @@ class LiveTrace(Trace):
     def _take(self, batch: Batch) -> Iterator[Chunk]:
         rows = self._scanner.scan(0, batch)
         self._now = int(batch.times[-1]) if len(batch) else self._now
-        self._scanner.rows.clear()
+        self._scanner.forget()
         self._keep_suspects()
         self._number_boots()
         for block in _copy_blocks(rows, batch):

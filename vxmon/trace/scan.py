@@ -49,6 +49,7 @@ _MOST_TEXTS: Final = 4096
 # Damaged datagrams that are looked at closely, and the boots each may be of.
 _MOST_MENDED: Final = 2000
 _BOOTS_TRIED: Final = 4
+_ROWS_TOGETHER: Final = 1 << 16
 # Of a target that repeats its configuration each 5 s.
 _MOST_CONFIGS: Final = 1000
 
@@ -70,6 +71,8 @@ class Scanner:
     sightings: set[tuple[int, int, int]] = field(default_factory=set)
     configs: dict[int, list[tuple[int, RunConfig]]] = field(default_factory=dict)
     newest: int = 0
+    _waiting: list[NDArray[np.void]] = field(default_factory=list)
+    _waiting_rows: int = 0
     _file: int = 0
     _mended: int = 0
     _now: int = 0
@@ -92,6 +95,7 @@ class Scanner:
 
     def finish(self) -> None:
         """Tell what never got complete."""
+        self.settle()
         for dropped in self._reassembler.close():
             self.facts.problems.append(
                 f"message {dropped.message} on channel {_CHANNELS.get(dropped.channel, dropped.channel)} "
@@ -109,7 +113,7 @@ class Scanner:
         self._see_runs(rows, batch.times[which][scan.kind == 0])
         self._see_starts(rows, batch)
         if len(rows):
-            self.rows.append(rows)
+            self._keep(rows)
         wrong = np.flatnonzero(scan.kind)
         for number in wrong.tolist():
             counters.refused[KINDS[scan.kind[number]]] += 1
@@ -122,6 +126,26 @@ class Scanner:
                 scan.rows[number], scan.exact[number] = mended.rows[0], True
         self._suspect(scan, wrong)
         return rows
+
+    def _keep(self, rows: NDArray[np.void]) -> None:
+        """Put small parts together: large ones go back to the operating system when they are freed."""
+        self._waiting.append(rows)
+        self._waiting_rows += len(rows)
+        if self._waiting_rows >= _ROWS_TOGETHER:
+            self.settle()
+
+    def forget(self) -> None:
+        """Let go of the rows: who takes those that :meth:`scan` returns needs them no more."""
+        self.rows.clear()
+        self._waiting.clear()
+        self._waiting_rows = 0
+
+    def settle(self) -> None:
+        """Put what waits into ``rows``."""
+        if self._waiting:
+            self.rows.append(np.concatenate(self._waiting))
+            self._waiting.clear()
+            self._waiting_rows = 0
 
     def _see_runs(self, rows: NDArray[np.void], times: NDArray[np.int64]) -> None:
         _, first = np.unique(rows["boot"].astype(np.uint64) << 32 | rows["run"], return_index=True)
