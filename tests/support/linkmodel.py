@@ -18,7 +18,7 @@ import numpy as np
 
 from tests.support.records import record_list
 from tests.support.sim import LOOPBACK, Simulation
-from vxmon.link.commands import Pending
+from vxmon.link.commands import BACK_OFF_MS, Pending
 from vxmon.link.machine import Control, HostLink
 from vxmon.wire.block import decode_block
 from vxmon.wire.bulk import block_datagrams, scan_blocks
@@ -235,7 +235,7 @@ class Model:
             assert self.link.delivered == self.delivered(), "a record is counted twice, or not at all"
         for number, pending in self.marks.items():
             assert self.marked[number] <= 1, f"command {number} was executed more than once"
-            assert pending.tries <= 5 or pending.done
+            assert pending.tries <= len(BACK_OFF_MS) + 1 or pending.done
 
     def heal(self) -> None:
         """On a network that loses nothing the host finds the target, gets control and its answers."""

@@ -509,4 +509,4 @@ def test_a_target_that_is_gone_at_the_end_is_a_failure(tmp_path: Path) -> None:
     assert "INCOMPLETE" in done.err
     lines = events(path)
     assert len(lines) > 1000
-    assert any(":UNANSWERED " in line and "command stop: no answer to 5 requests" in line for line in lines)
+    assert any(":UNANSWERED " in line and "command stop: no answer to 8 requests" in line for line in lines)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Commands: repetition after 200, 400, 800 and 1600 ms (SPEC section 5), one at a time, in words at the end."""
+"""Commands: repeated after 200, 300, 400, 500, 600, 800, 900 ms (SPEC section 5), one at a time, given up in words."""
 
 from __future__ import annotations
 
@@ -23,11 +23,12 @@ def sent_at(requester: Requester, until_ms: int) -> list[tuple[int, int]]:
 def test_a_command_is_repeated_and_then_given_up() -> None:
     requester = Requester(100)
     pending = requester.submit(InfoRequest(), 0)
-    assert sent_at(requester, 4500) == [(0, 100), (200, 100), (600, 100), (1400, 100), (3000, 100)]
+    times = (0, 200, 500, 900, 1400, 2000, 2800, 3700)
+    assert sent_at(requester, 4500) == [(time, 100) for time in times]
     assert pending.failure == ""
     assert sent_at(requester, 4700) == []
-    assert pending.failure == "no answer to 5 requests"
-    assert requester.repeated == 4
+    assert pending.failure == "no answer to 8 requests"
+    assert requester.repeated == 7
     assert requester.due is None
 
 
@@ -60,7 +61,7 @@ def test_a_command_that_is_given_up_makes_way() -> None:
     requester.submit(InfoRequest(), 0)
     second = requester.submit(Stop(), 0)
     sent = sent_at(requester, 10_000)
-    assert [request for _, request in sent] == [1] * 5 + [2] * 5
+    assert [request for _, request in sent] == [1] * 8 + [2] * 8
     assert second.failure
 
 
@@ -100,7 +101,7 @@ def test_a_command_that_waits_can_be_cancelled_too() -> None:
     first, second = requester.submit(InfoRequest(), 0), requester.submit(Stop(), 0)
     requester.poll(0)
     assert requester.cancel(second)
-    assert sent_at(requester, 4500)[-1] == (3000, 1)
+    assert sent_at(requester, 4500)[-1] == (3700, 1)
     assert first.failure == ""
 
 

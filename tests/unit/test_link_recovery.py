@@ -62,10 +62,10 @@ def test_a_command_without_an_answer_is_noted_but_no_greeting() -> None:
     pending = network.link.request(InfoRequest(), network.now)
     for _ in range(8000):
         network.tick()
-    assert pending.failure == "no answer to 5 requests"
+    assert pending.failure == "no answer to 8 requests"
     kinds = [note.kind for note in noted(network)]
     assert kinds.count(NoteKind.UNANSWERED) == 1
-    assert "command inforequest: no answer to 5 requests" in network.link.notes
+    assert "command inforequest: no answer to 8 requests" in network.link.notes
 
 
 def test_a_cancelled_command_is_noted_and_the_next_one_goes_at_once() -> None:

@@ -12,8 +12,9 @@ from vxmon.wire.types import Command, Reply, Request
 __all__ = ["BACK_OFF_MS", "PATIENT_MS", "Pending", "Requester"]
 
 _MS: Final = 1_000_000
-# A command is repeated after each of these times; after the last one more of its length, it is given up.
-BACK_OFF_MS: Final = (200, 400, 800, 1600)
+# A command is repeated after each of these times; after the last one more of its length, it is given up. When a third
+# of the datagrams is lost, each way, half of the tries fail: eight are enough for all but one command in 250.
+BACK_OFF_MS: Final = (200, 300, 400, 500, 600, 800, 900)
 # A target that is starting up is greeted this often.
 PATIENT_MS: Final = (250,) * 12
 _MAX_REQUEST: Final = 0xFFFFFFFF
