@@ -79,7 +79,8 @@ def test_there_is_no_end_before_the_first_run(sim: Simulation, host: SimHost) ->
 
 def test_the_files_of_a_session_have_no_false_losses_in_a_storm(tmp_path: Path) -> None:
     """Blocks that come late go to the file in which they were missed, so that each file alone is whole."""
-    with posix_target("--no-module", "--rate", "40000") as target, Proxy(target.port, Faults.of_seed(7, 30)) as proxy:
+    faults = Faults(7, 30, duplicate=10, reorder=10)
+    with posix_target("--no-module", "--rate", "40000") as target, Proxy(target.port, faults) as proxy:
         name, address = f"{tmp_path}/r.pcapng", f"127.0.0.1:{proxy.port}"
         done = vxmon("capture", address, "-d", "1.5", "--rotate-size", "150k", "-o", name)
     assert done.status == 0, done.err

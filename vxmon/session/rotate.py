@@ -28,8 +28,9 @@ from vxmon.wire.bulk import block_datagrams, scan_blocks
 __all__ = ["RotatingRecorder", "part_name"]
 
 _NS: Final = 1_000_000_000
-# A file that still misses blocks is waited for so long after the next one was begun.
+# A file that still misses blocks stays open for so long after the next one was begun, and so many of them do.
 _PATIENCE_NS: Final = 10 * _NS
+_MOST_OPEN: Final = 16
 
 # Boot id, run, stream.
 Place = tuple[int, int, int]
@@ -49,13 +50,17 @@ class _Stream:
     end: int = 0
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False)
 class _Part:
-    """One file. Of each stream it has the blocks from ``first`` to before ``last``, records from ``begin``."""
+    """One file. Of each stream it has blocks ``first`` ... ``last - 1``, with records ``begin`` ... ``end - 1``.
+
+    ``begun`` and ``over`` are when its first datagram came and when the next file was begun, in ns.
+    """
 
     number: int
     writer: SessionWriter
     begun: int = 0
+    over: int = 0
     first: dict[Place, int] = field(default_factory=dict)
     last: dict[Place, int] = field(default_factory=dict)
     begin: dict[Place, int] = field(default_factory=dict)
@@ -82,7 +87,8 @@ class RotatingRecorder:
         self._streams: dict[Place, _Stream] = {}
         self._ends: tuple[Endpoint, Endpoint] | None = None
         self._closed = 0
-        self._before: _Part | None = None
+        # Files that still miss blocks, oldest first.
+        self._older: list[_Part] = []
         self._check_free()
         self._part = self._open(1)
 
@@ -107,7 +113,7 @@ class RotatingRecorder:
     @property
     def size(self) -> int:
         """Bytes in all files so far."""
-        return self._closed + self._part.writer.size + (self._before.writer.size if self._before else 0)
+        return self._closed + self._part.writer.size + sum(part.writer.size for part in self._older)
 
     @property
     def name(self) -> str:
@@ -132,32 +138,40 @@ class RotatingRecorder:
         """Take and write datagrams; see :class:`vxmon.session.Recorder`."""
         self._ends = (source, destination)
         self._tables.take_batch(times, slots, lengths)
-        late = self._late(slots, lengths)
-        if late.any() and self._before is not None:
-            self._before.writer.add_batch(times[late], source, destination, slots[late], lengths[late])
-        rest = ~late
+        where = self._where(slots, lengths)
+        for number, part in enumerate(self._older):
+            some = where == number
+            if some.any():
+                part.writer.add_batch(times[some], source, destination, slots[some], lengths[some])
+        rest = where < 0
         self._part.writer.add_batch(times[rest], source, destination, slots[rest], lengths[rest])
         if len(times):
             self._part.begun = self._part.begun or int(times[0])
             self._turn(int(times[-1]))
 
-    def _late(self, slots: NDArray[np.uint8], lengths: NDArray[np.int64]) -> NDArray[np.bool_]:
-        """Blocks of the file before; what the streams have now is noted."""
-        late = np.zeros(len(lengths), bool)
+    def _where(self, slots: NDArray[np.uint8], lengths: NDArray[np.int64]) -> NDArray[np.int64]:
+        """The older file of each late block, -1 for all else; what the streams have now is noted."""
+        where = np.full(len(lengths), -1, np.int64)
         offsets = np.arange(len(lengths), dtype=np.int64) * slots.shape[1]
         flat = np.ascontiguousarray(slots).reshape(-1)
         which = np.flatnonzero(block_datagrams(flat, offsets, lengths))
         if not len(which):
-            return late
+            return where
         scan = scan_blocks(flat, offsets[which], lengths[which])
-        which, rows = which[scan.kind == 0], scan.rows[scan.kind == 0]
+        # A damaged block goes where it says that it belongs: elsewhere it would look like a loss.
+        told = (scan.kind == 0) | scan.claims | scan.exact
+        which, rows, valid = which[told], scan.rows[told], scan.kind[told] == 0
         keys = rows[["boot", "run", "stream"]]
         for key in np.unique(keys):
             place = (int(key["boot"]), int(key["run"]), int(key["stream"]))
             mine = keys == key
-            late[which[mine]] = rows["sequence"][mine] < self._part.first.get(place, 0)
-            self._note(place, rows[mine])
-        return late & (self._before is not None)
+            sequences = rows["sequence"][mine]
+            for number, part in enumerate(self._older):
+                inside = (sequences >= part.first.get(place, 0)) & (sequences < part.last.get(place, 0))
+                where[which[mine][inside]] = number
+            if (mine & valid).any():
+                self._note(place, rows[mine & valid])
+        return where
 
     def _note(self, place: Place, rows: NDArray[np.void]) -> None:
         stream = self._streams.setdefault(place, _Stream(StreamTracker(place[2])))
@@ -166,39 +180,38 @@ class RotatingRecorder:
 
     def flush(self) -> None:
         """Write everything taken so far."""
-        if self._before is not None:
-            self._before.writer.flush()
+        for part in self._older:
+            part.writer.flush()
         self._part.writer.flush()
 
     # ------------------------------------------------------------ one file after the other
 
     def _turn(self, now: int) -> None:
-        """Begin a new file when it is time, and close the one before when it misses nothing more."""
+        """Close the files that miss nothing more, and begin a new one when it is time."""
+        for part in [part for part in self._older if self._is_whole(part) or now - part.over > _PATIENCE_NS]:
+            self._conclude(part)
         part = self._part
-        if self._before is not None and (self._is_whole(self._before) or now - part.begun > _PATIENCE_NS):
-            self._close_before()
         old = self._seconds and now - part.begun >= self._seconds * _NS
         large = self._limit and part.writer.size >= self._limit
         if not old and not large:
             return
-        if self._before is not None:
-            self._close_before()
         part.writer.flush()
+        part.over = now
         part.last = {place: stream.tracker.seen for place, stream in self._streams.items()}
         part.end = {place: stream.end for place, stream in self._streams.items()}
         following = self._open(part.number + 1)
         following.first, following.begin, following.begun = part.last, part.end, now
-        self._before, self._part = part, following
+        self._older.append(part)
+        self._part = following
+        if len(self._older) > _MOST_OPEN:
+            self._conclude(self._older[0])
 
     def _is_whole(self, part: _Part) -> bool:
         return all(self._streams[place].tracker.next >= last for place, last in part.last.items())
 
-    def _close_before(self) -> None:
-        """The file before the current one is complete: its end says which records of each stream it is about."""
-        part = self._before
-        if part is None:
-            return
-        self._before = None
+    def _conclude(self, part: _Part) -> None:
+        """Close a file that another follows: its end says which records of each stream it is about."""
+        self._older.remove(part)
         streams = [
             [*place, 0, part.begin.get(place, 0), end, end]
             for place, end in part.end.items()
@@ -210,13 +223,14 @@ class RotatingRecorder:
 
     def finish(self, received: int, dropped: int) -> None:
         """Close the files; see :class:`vxmon.session.Recorder`."""
-        self._close_before()
+        for part in list(self._older):
+            self._conclude(part)
         self._part.writer.finish(received, dropped)
 
     def close(self) -> None:
         """Close without more; see :class:`vxmon.session.Recorder`."""
-        if self._before is not None:
-            self._before.writer.close()
+        for part in self._older:
+            part.writer.close()
         self._part.writer.close()
 
 
