@@ -31,6 +31,8 @@ _NS: Final = 1_000_000_000
 # A file that still misses blocks stays open for so long after the next one was begun, and so many of them do.
 _PATIENCE_NS: Final = 10 * _NS
 _MOST_OPEN: Final = 16
+_CURRENT: Final = -1
+_NOWHERE: Final = -2
 
 # Boot id, run, stream.
 Place = tuple[int, int, int]
@@ -143,15 +145,15 @@ class RotatingRecorder:
             some = where == number
             if some.any():
                 part.writer.add_batch(times[some], source, destination, slots[some], lengths[some])
-        rest = where < 0
+        rest = where == _CURRENT
         self._part.writer.add_batch(times[rest], source, destination, slots[rest], lengths[rest])
         if len(times):
             self._part.begun = self._part.begun or int(times[0])
             self._turn(int(times[-1]))
 
     def _where(self, slots: NDArray[np.uint8], lengths: NDArray[np.int64]) -> NDArray[np.int64]:
-        """The older file of each late block, -1 for all else; what the streams have now is noted."""
-        where = np.full(len(lengths), -1, np.int64)
+        """The older file of each late block, and what goes nowhere: blocks of closed files that came again."""
+        where = np.full(len(lengths), _CURRENT, np.int64)
         offsets = np.arange(len(lengths), dtype=np.int64) * slots.shape[1]
         flat = np.ascontiguousarray(slots).reshape(-1)
         which = np.flatnonzero(block_datagrams(flat, offsets, lengths))
@@ -169,14 +171,18 @@ class RotatingRecorder:
             for number, part in enumerate(self._older):
                 inside = (sequences >= part.first.get(place, 0)) & (sequences < part.last.get(place, 0))
                 where[which[mine][inside]] = number
-            if (mine & valid).any():
-                self._note(place, rows[mine & valid])
+            good = np.flatnonzero(mine & valid)
+            again = ~self._note(place, rows[good]) & (rows["sequence"][good] < self._part.first.get(place, 0))
+            repeats = which[good[again]]
+            where[repeats[where[repeats] == _CURRENT]] = _NOWHERE
         return where
 
-    def _note(self, place: Place, rows: NDArray[np.void]) -> None:
+    def _note(self, place: Place, rows: NDArray[np.void]) -> NDArray[np.bool_]:
+        """Keep what a stream has; returns which of the blocks are new."""
         stream = self._streams.setdefault(place, _Stream(StreamTracker(place[2])))
-        stream.tracker.store(rows["sequence"])
-        stream.end = max(stream.end, int((rows["first_index"] + rows["count"]).max()))
+        if len(rows):
+            stream.end = max(stream.end, int((rows["first_index"] + rows["count"]).max()))
+        return stream.tracker.store(rows["sequence"])
 
     def flush(self) -> None:
         """Write everything taken so far."""
