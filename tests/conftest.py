@@ -15,7 +15,7 @@ settings.register_profile("repeatable", derandomize=True)
 settings.register_profile("explore", print_blob=True)
 settings.load_profile("explore" if os.environ.get("VXMON_EXPLORE") else "repeatable")
 
-# A shell starts what runs in its background with SIGINT ignored, and nohup ignores SIGHUP: what tests start inherits that.
+# A shell ignores SIGINT for what runs in its background, and nohup SIGHUP; what tests start would inherit that.
 for _number, _usual in ((signal.SIGINT, signal.default_int_handler), (signal.SIGHUP, signal.SIG_DFL)):
     if signal.getsignal(_number) is signal.SIG_IGN:
         signal.signal(_number, _usual)
