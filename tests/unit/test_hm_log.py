@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.recording import Recording
+from tests.support.recording import BOOT, Recording
 from vxmon.analysis.hm_log import LogFilter, log_from_trace, type_number
 from vxmon.errors import InputError
 from vxmon.report.blocks import plain_lines
@@ -151,3 +151,23 @@ def test_texts_of_the_log_that_a_host_read_meanwhile(tmp_path: Path) -> None:
     assert {row.entry.number: row.message for row in log.rows} == {40: "late step", 41: None, 42: None, 43: None}
     document = hm_log_document(log, {})
     assert [entry["boot_cycle"] for entry in document["entries"]] == [None, None, None, 2]
+
+
+def test_texts_of_the_log_that_was_read_after_a_reset(tmp_path: Path) -> None:
+    """The log survives a warm reset: what the second boot tells of the first one's entries is theirs.
+
+    Entry 41 is another one of that number: it is older than its event by more than a second.
+    """
+    before, after = recording(), Recording(boot=BOOT + 1)
+    after.add(7_000_000, "START", NAV)
+    after.add(8_000_000, "STOP", 0)
+    entries = (
+        LogEntry(42, 3_999_990, 1, code=0, partition=NAV, message="late step"),
+        LogEntry(41, 1_999_990, 1, code=5, partition=IO, message="another"),
+    )
+    page = LogPage(Log.HM, oldest=0, next=43, missed=0, generation=1, boot_cycle=2, before=0, entries=entries)
+    after.replies = [Reply(9, Result.OK, "", page)]
+    files = [before.write(tmp_path / "a.pcapng"), after.write(tmp_path / "b.pcapng")]
+    with open_trace(files) as trace:
+        log = log_from_trace(trace, Log.HM, LogFilter())
+    assert {row.entry.number: row.message for row in log.rows} == {40: None, 41: None, 42: "late step", 43: None}

@@ -107,7 +107,7 @@ when_full = true
 
 WRONG = [
     ("[sampling]\nmemory_ms = 0\n", 3, "sampling.memory_ms is 0; allowed is an integer of 10 to 3600000"),
-    ("[sampling]\n\nstack_ms = true\n", 4, "sampling.stack_ms is True; allowed is an integer of 10 to 3600000"),
+    ("[sampling]\n\nstack_ms = true\n", 4, "sampling.stack_ms is true; allowed is an integer of 10 to 3600000"),
     ("[buffers]\nunits = 70000\n", 3, "buffers.units is 70000; allowed is an integer of 2 to 65535"),
     ('[buffers]\ntype = "heap"\n', 3, "buffers.type is 'heap'; allowed is one of \"ring\", \"linear\""),
     ("[messages]\ncontent_bytes = 4097\n", 3, "messages.content_bytes is 4097; allowed is an integer of 1 to 4096"),

@@ -30,6 +30,8 @@ _FIELDS: Final = {
     Log.HM: ("code", "level", "subcode", "address", "task", "action", "entry"),
     Log.EDR: ("kind", "entry", "address", "task", "boot_cycle"),
 }
+# An event comes this soon after its entry; a number alone is not enough where a log was cleared between two boots.
+_LATEST_S: Final = 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -206,9 +208,11 @@ def _rows_of(chunk: Chunk, log: Log, wanted: LogFilter) -> tuple[list[LogRow], N
 
 
 def _told(boot: Boot, log: Log, entry: LogEntry) -> bool:
-    """The session holds the entry as the target's log has it, too."""
+    """The session holds the entry as the target's log has it, too; the log is written before the event."""
     told = boot.log_texts.get((log, entry.number))
-    return told is not None and (told.code, told.kind, told.partition) == (entry.code, entry.kind, entry.partition)
+    if told is None or (boot.clock_hz and not 0 <= entry.time - told.time <= _LATEST_S * boot.clock_hz):
+        return False
+    return (told.code, told.kind, told.partition) == (entry.code, entry.kind, entry.partition)
 
 
 def _with_text(boot: Boot, log: Log, entry: LogEntry) -> LogEntry:

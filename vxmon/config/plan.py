@@ -127,7 +127,7 @@ def _check_section(file: TomlFile, name: str, content: object) -> None:
 
 
 def _shown(value: object) -> str:
-    text = repr(value)
+    text = repr(value).lower() if isinstance(value, bool) else repr(value)
     return text if len(text) <= 60 else text[:57] + "..."
 
 

@@ -122,7 +122,8 @@ class Boot:
     ``table_source`` says in words where the event table came from. ``byte_order`` is "big", "little" or "" when
     there was nothing to tell it by. ``link_events`` are what happened on the link as hosts noted it,
     ``link_records`` as the target recorded it (filled in when records are counted).
-    ``log_texts`` are entries of the target's own logs of this boot, as a host read them while the session was recorded.
+    ``log_texts`` are entries of the target's own logs of this boot, as a host read them while the session was recorded,
+    in this boot or a later one.
     """
 
     id: int

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import contextlib
 from dataclasses import dataclass, field
+from itertools import takewhile
 from typing import Final
 
 import numpy as np
@@ -259,7 +260,7 @@ class Scanner:
             run = boot.run(body.run)
             run.started, run.config, run.seen_from_start = body.time, body.config, True
         elif isinstance(body, LogPage):
-            _take_log(boot, body)
+            self._take_log(boot, body)
         elif isinstance(body, End):
             self._take_end(boot, body)
 
@@ -347,9 +348,10 @@ class Scanner:
         self.facts.counters.refused["payload"] += len(states) - len(sane)
         return sane
 
-
-def _take_log(boot: Boot, page: LogPage) -> None:
-    """Entries of this boot's cycle: numbers of earlier ones are not those of its events."""
-    for entry in page.entries:
-        if entry.boot_cycle == page.boot_cycle and len(boot.log_texts) < _MOST_TEXTS:
-            boot.log_texts[page.log, entry.number] = entry
+    def _take_log(self, boot: Boot, page: LogPage) -> None:
+        """Texts of this boot's entries, and of those of boots seen before it: the logs survive a warm reset."""
+        earlier = list(takewhile(lambda other: other is not boot, self.boots.values()))
+        for entry in page.entries:
+            for holder in [boot] if entry.boot_cycle == page.boot_cycle else earlier:
+                if len(holder.log_texts) < _MOST_TEXTS:
+                    holder.log_texts[page.log, entry.number] = entry

@@ -43,7 +43,10 @@ class _Options:
 @click.option("--type", "kind", metavar="T", help="HM: a code; ED&R: severity, facility, or both: FATAL+REBOOT.")
 @click.option("--partition", metavar="P", help="Only of this partition.")
 @click.option("-n", "newest", type=click.IntRange(1, 1_000_000), default=None, help="Only the newest so many.")
-@click.option("--since", type=Number(0, 1e9), metavar="SECONDS", help="From this time of the target's clock on.")
+@click.option(
+    "--since", type=Number(0, 1e9), metavar="SECONDS",
+    help="From this time of the target's clock on; with --target only of its present boot.",
+)  # fmt: skip
 @click.option("--around", type=click.IntRange(1, 1000), metavar="N", help="With N events before and after each entry.")
 @click.option("--icd", "sources", multiple=True, metavar="FILE", help="What messages mean; see vxmon icd.")
 @click.option("--format", "form", type=click.Choice(["text", "json", "csv"]), default="text", show_default=True)
