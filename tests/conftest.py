@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import os
 import signal
+from collections.abc import Iterator
 
+import pytest
 from hypothesis import settings
 
 settings.register_profile("repeatable", derandomize=True)
@@ -19,3 +21,11 @@ settings.load_profile("explore" if os.environ.get("VXMON_EXPLORE") else "repeata
 for _number, _usual in ((signal.SIGINT, signal.default_int_handler), (signal.SIGHUP, signal.SIG_DFL)):
     if signal.getsignal(_number) is signal.SIG_IGN:
         signal.signal(_number, _usual)
+
+
+@pytest.fixture(autouse=True)
+def _pipes_of_the_tests_own() -> Iterator[None]:
+    """A command that runs inside a test ends with SIGPIPE from then on; the tests behind it shall not."""
+    before = signal.getsignal(signal.SIGPIPE)
+    yield
+    signal.signal(signal.SIGPIPE, before)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 import click
 
 if TYPE_CHECKING:
-    from vxmon.trace.selection import Selection
+    from vxmon.trace.criteria import Selection
 
 __all__ = ["EVERY_CRITERION", "note_selection", "selection_options"]
 
@@ -67,8 +67,8 @@ def selection_options(*criteria: str) -> Callable[[F], F]:
 
 def _selection(given: dict[str, Any]) -> Selection:
     """Raises InputError: a time window or fault is not written as it should be."""
+    from vxmon.trace.criteria import Selection
     from vxmon.trace.faults import parse_fault
-    from vxmon.trace.selection import Selection
     from vxmon.trace.span import parse_span
 
     if given.get("span") is not None:

@@ -20,7 +20,8 @@ from vxmon.report.header import header_text, incomplete_text
 from vxmon.report.info import info_blocks, info_document
 from vxmon.report.lines import LinePrinter
 from vxmon.session.reader import open_session
-from vxmon.trace import LiveTrace, StoredTrace, Trace
+from vxmon.trace import StoredTrace, Trace
+from vxmon.trace.live import LiveTrace
 from vxmon.wire.block import decode_block, encode_block
 from vxmon.wire.datagram import decode_datagram
 from vxmon.wire.types import Block, Channel

@@ -12,8 +12,9 @@ from hypothesis import strategies as st
 from tests.support.recording import EVENTS, Record, Recording
 from vxmon.errors import InputError
 from vxmon.trace import LOSS_ID, open_trace
+from vxmon.trace.criteria import Selection
 from vxmon.trace.faults import fault_instants, parse_fault
-from vxmon.trace.selection import Selection, selected
+from vxmon.trace.selection import selected
 from vxmon.trace.span import Span, parse_span, parse_time
 from vxmon.wire.types import PartitionEntry, TaskEntry
 

@@ -20,8 +20,8 @@ from vxmon.analysis.quality import headline
 from vxmon.errors import InputError
 from vxmon.report.figures import loss_json
 from vxmon.trace import LOSS_ID, Facts, StoredTrace, open_trace
+from vxmon.trace.criteria import Selection
 from vxmon.trace.cutting import cut_session
-from vxmon.trace.selection import Selection
 from vxmon.trace.span import Span
 from vxmon.wire.types import PartitionEntry, TaskEntry
 

@@ -21,7 +21,8 @@ from tests.unit.test_trace_columns import random_load
 from vxmon.errors import InputError
 from vxmon.report.lines import LinePrinter
 from vxmon.session.reader import open_session
-from vxmon.trace import LiveTrace, Trace, open_trace
+from vxmon.trace import Trace, open_trace
+from vxmon.trace.live import LiveTrace
 
 TIMEOUT = 60
 

@@ -17,8 +17,9 @@ from vxmon.analysis.time import analyze
 from vxmon.analysis.time.analyze import TimeRequest, analyze_time
 from vxmon.analysis.time.named import named_figures
 from vxmon.trace import StoredTrace, open_trace
+from vxmon.trace.criteria import Selection
 from vxmon.trace.faults import fault_instants
-from vxmon.trace.selection import Selection, selected
+from vxmon.trace.selection import selected
 from vxmon.trace.span import Span
 
 FRAMES = 30

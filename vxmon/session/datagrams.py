@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from vxmon.session.formats import LINK_TYPES
 from vxmon.session.framing import Bytes, Ints, Packets
+from vxmon.wire.distinct import distinct
 
 __all__ = ["Udp", "find_udp", "select"]
 
@@ -85,7 +86,7 @@ def _ip_headers(data: Bytes, packets: Packets, skipped: Counter[str]) -> tuple[I
     """Where the IP header of each packet begins, and whether it has one."""
     at = packets.at.copy()
     known = np.zeros(len(at), bool)
-    for link_type in np.unique(packets.link_types).tolist():
+    for link_type in distinct(packets.link_types):
         here = packets.link_types == link_type
         if link_type not in LINK_TYPES:
             skipped[f"of link type {link_type}"] += int(here.sum())

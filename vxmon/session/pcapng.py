@@ -34,6 +34,7 @@ from vxmon.session.framing import (
     plausible,
     read_words,
 )
+from vxmon.wire.distinct import distinct
 
 __all__ = ["PcapngFraming"]
 
@@ -170,7 +171,7 @@ class PcapngFraming:
         fine = plausible(captured, original) & (interface < len(self._interfaces))
         fine &= captured + 32 <= words[begins + 1]
         times, links = np.zeros(len(begins), np.int64), np.full(len(begins), _NO_LINK, np.int64)
-        for number in np.unique(interface[fine]).tolist():
+        for number in distinct(interface[fine]):
             here = fine & (interface == number)
             times[here] = _nanoseconds(stamps[here], self._interfaces[number])
             links[here] = self._interfaces[number].link_type

@@ -17,6 +17,7 @@ from vxmon.session.formats import MAX_BLOCK
 from vxmon.session.framing import Bytes, Framing, Ints, Scan, Statistics
 from vxmon.session.source import Source, open_source, sniff
 from vxmon.session.writer import COMMENT_PREFIX, FORMAT
+from vxmon.wire.distinct import distinct
 from vxmon.words import counted
 
 __all__ = ["Batch", "SessionReader", "open_session"]
@@ -303,7 +304,7 @@ class SessionReader:
             return magic
         told = magic & np.isin(heads[:, 6], _FROM_TARGET) & (udp.lengths >= 8)
         if len(self._targets) < _MAX_TARGETS:
-            self._targets.update(np.unique(udp.sources[told])[:_MAX_TARGETS].tolist())
+            self._targets.update(distinct(udp.sources[told])[:_MAX_TARGETS])
         targets = list(self._targets)
         ours: Bools = magic | np.isin(udp.sources, targets) | np.isin(udp.destinations, targets)
         return ours

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 from vxmon.trace.columns import Chunk, Columns, byte_field, field_values, recorded_fields
 from vxmon.trace.facts import CAUSES, LOSS, Boot, Counters, Facts, FileFacts, Run, Stream
-from vxmon.trace.live import LiveTrace
 from vxmon.trace.names import LOSS_ID, LOSS_NAME, NO_TABLE, Names
 from vxmon.trace.opening import open_trace
 from vxmon.trace.ticks import NS_PER_S, ticks_to_ns
@@ -24,7 +23,6 @@ __all__ = [
     "Counters",
     "Facts",
     "FileFacts",
-    "LiveTrace",
     "Names",
     "Run",
     "StoredTrace",

@@ -22,9 +22,10 @@ from vxmon.session.packets import Endpoint, encode_packet
 from vxmon.session.reader import Batch
 from vxmon.session.sink import FileSink
 from vxmon.session.writer import SessionWriter
+from vxmon.trace.criteria import Selection
 from vxmon.trace.cuts import Cut, Kept, write_cut
 from vxmon.trace.facts import Facts
-from vxmon.trace.selection import Selection, rows_within
+from vxmon.trace.selection import rows_within
 from vxmon.trace.trace import StoredTrace
 from vxmon.wire.bulk import block_datagrams, scan_blocks
 from vxmon.wire.datagram import decode_datagram

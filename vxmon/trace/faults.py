@@ -11,9 +11,10 @@ from numpy.typing import NDArray
 
 from vxmon.errors import InputError
 from vxmon.trace.columns import Chunk
+from vxmon.trace.criteria import Selection
 from vxmon.trace.facts import Boot, Facts
 from vxmon.trace.fields import FieldReader
-from vxmon.trace.selection import Selection, rows_within
+from vxmon.trace.selection import rows_within
 from vxmon.trace.span import parse_time
 from vxmon.trace.trace import StoredTrace
 from vxmon.wire.events import EventId

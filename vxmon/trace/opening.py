@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Final
 
 from vxmon.errors import InputError
 from vxmon.session.reader import SessionReader, open_session
-from vxmon.trace.live import LiveTrace
 from vxmon.trace.trace import StoredTrace, Trace
 
 if TYPE_CHECKING:
@@ -53,4 +52,7 @@ def _trace(readers: list[SessionReader]) -> Trace:
         return StoredTrace(readers, _store(readers))
     if len(readers) > 1:
         raise InputError(f"{pipes[0]}: a pipe is read as it comes and must be the only session")
+    # Only for pipes: it takes as long to load as a small session to read.
+    from vxmon.trace.live import LiveTrace
+
     return LiveTrace(readers[0])

@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 
 from vxmon.errors import InputError
 from vxmon.trace.columns import Chunk, Columns
+from vxmon.trace.criteria import Selection
 from vxmon.trace.facts import Boot, Facts
 from vxmon.trace.fields import FieldReader
 from vxmon.trace.names import LOSS_ID
@@ -32,7 +33,7 @@ from vxmon.trace.trace import StoredTrace, Trace
 from vxmon.wire.types import NOT_KNOWN
 from vxmon.words import counted
 
-__all__ = ["Selected", "Selection", "check_names", "rows_within", "selected"]
+__all__ = ["Selected", "check_names", "rows_within", "selected"]
 
 _INDICES: Final = 1 << 16
 _MOST_LISTED: Final = 40
@@ -42,26 +43,6 @@ Ints = NDArray[np.int64]
 Bools = NDArray[np.bool_]
 # Instants around which events are wanted, by boot number, and how far from them in ticks.
 Instants = Mapping[int, tuple[Ints, int]]
-
-
-@dataclass(frozen=True, slots=True)
-class Selection:
-    """The criteria; an empty one selects everything. Names as the session has them, else numbers."""
-
-    classes: tuple[str, ...] = ()
-    events: tuple[str, ...] = ()
-    partitions: tuple[str, ...] = ()
-    tasks: tuple[str, ...] = ()
-    cpus: tuple[int, ...] = ()
-    objects: tuple[str, ...] = ()
-    span: Span = EVERYTHING
-    around: str = ""
-    reach_ns: int = 0
-
-    @property
-    def everything(self) -> bool:
-        """True when it leaves nothing out."""
-        return self == Selection()
 
 
 @dataclass(slots=True)

@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vxmon.trace.ticks import NS_PER_S, ticks_to_ns
+from vxmon.wire.distinct import distinct
 
 __all__ = ["STEEPEST_PPM", "ClockBounds", "Drift", "WallClock"]
 
@@ -217,7 +218,7 @@ class WallClock:
         ends = np.array([stretch.last for stretch in self._stretches[:-1]])
         after, before = np.searchsorted(begins, at, side="right"), np.searchsorted(ends, at, side="left")
         low, high = np.full(len(at), np.inf), np.full(len(at), -np.inf)
-        for number in np.unique(np.concatenate((after, before))).tolist():
+        for number in distinct(np.concatenate((after, before))):
             which = np.flatnonzero((after == number) | (before == number))
             some_low, some_high = self._stretches[number].span(at[which])
             low[which], high[which] = np.minimum(low[which], some_low), np.maximum(high[which], some_high)

@@ -19,6 +19,7 @@ from vxmon.errors import WireError
 from vxmon.wire.block import MAX_STREAMS, decode_block
 from vxmon.wire.convert import MAX_NUMBER
 from vxmon.wire.datagram import HEADER_BYTES, MAGIC, MAX_DATAGRAM, MAX_FRAGMENTS, VERSION, decode_datagram
+from vxmon.wire.distinct import distinct
 from vxmon.wire.slots import MAX_DATA_SLOTS
 from vxmon.wire.types import Block, Channel, Flag
 
@@ -270,7 +271,7 @@ def _check_slots(scan: BlockScan, data: Bytes, which: Ints) -> None:
     rows = scan.rows[which]
     order = (rows["flags"] & Flag.BIG_ENDIAN).astype(np.int64)
     group = 16 * order + np.frexp(rows["slots"].astype(np.float64))[1]
-    for number in np.unique(group).tolist():
+    for number in distinct(group):
         some = which[group == number]
         for begin in range(0, len(some), _AT_ONCE):
             _check_alike(scan, data, some[begin : begin + _AT_ONCE], big_endian=number >= 16)

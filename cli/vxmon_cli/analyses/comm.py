@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from vxmon.analysis.comm.result import CommResultSet
     from vxmon.icd.icd import Icd
     from vxmon.trace import StoredTrace
-    from vxmon.trace.selection import Selection
+    from vxmon.trace.criteria import Selection
     from vxmon.trace.span import Span
 
 __all__ = ["comm"]

@@ -13,7 +13,7 @@ from vxmon_cli.analyses.common import end, open_stored, session_options, write
 from vxmon_cli.selecting import selection_options
 
 if TYPE_CHECKING:
-    from vxmon.trace.selection import Selection
+    from vxmon.trace.criteria import Selection
 
 __all__ = ["memory"]
 

@@ -14,7 +14,7 @@ from vxmon_cli.params import Number
 from vxmon_cli.selecting import selection_options
 
 if TYPE_CHECKING:
-    from vxmon.trace.selection import Selection
+    from vxmon.trace.criteria import Selection
 
 __all__ = ["time"]
 

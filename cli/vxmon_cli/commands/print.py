@@ -16,7 +16,8 @@ if TYPE_CHECKING:
     from vxmon.report.lines import LinePrinter
     from vxmon.report.message_fields import MessageFields
     from vxmon.trace import Chunk, Trace
-    from vxmon.trace.selection import Selected, Selection
+    from vxmon.trace.criteria import Selection
+    from vxmon.trace.selection import Selected
 
 __all__ = ["print_events"]
 
@@ -76,18 +77,14 @@ def print_events(
         raise click.UsageError("fields as CSV: vxmon analyze comm --fields --format csv --object NAME", context)
     from vxmon.report.header import incomplete_text
     from vxmon.trace import open_trace
-    from vxmon.trace.faults import fault_instants
     from vxmon.trace.linknotes import with_link_events
-    from vxmon.trace.selection import selected
     from vxmon.trace.span import EVERYTHING
 
     default_sigpipe()
     keep_apart(paths, output)
     printer = None if form == "csv" else _line_printer(head, dialect, sources, words=verbose, wall=wall)
     with open_trace(paths) as trace, open_output(output) as write:
-        chunks, books = selected(trace, selection, fault_instants, who=printer is None)
-        if printer is not None and printer.fields is not None:
-            books.watch = printer.fields.before
+        chunks, books = _selected(trace, selection, printer)
         if printer is None:
             _export(chunks, books, _known(trace), write)
         else:
@@ -98,12 +95,27 @@ def print_events(
             from vxmon.report.comm_fields import NO_CONTENT
 
             click.echo(f"vxmon: {NO_CONTENT}", err=True)
-        if not selection.everything:
+        if books is not None and not selection.everything:
             note_selection(books.text())
         missing = incomplete_text(trace.facts)
     if missing:
         click.echo(f"vxmon: {missing}", err=True)
     context.exit(1 if missing and strict else 0)
+
+
+def _selected(
+    trace: Trace, selection: Selection, printer: LinePrinter | None
+) -> tuple[Iterator[Chunk], Selected | None]:
+    """What is to be printed; books on it unless everything is, as plain lines, which needs none."""
+    fields = printer.fields if printer is not None else None
+    if selection.everything and printer is not None and fields is None:
+        return trace.chunks(), None
+    from vxmon.trace.faults import fault_instants
+    from vxmon.trace.selection import selected
+
+    chunks, books = selected(trace, selection, fault_instants, who=printer is None)
+    books.watch = None if fields is None else fields.before
+    return chunks, books
 
 
 def _line_printer(
@@ -128,12 +140,16 @@ def _message_fields(sources: tuple[str, ...]) -> MessageFields | None:
     return MessageFields(load_icd(sources))
 
 
-def _export(chunks: Iterator[Chunk], books: Selected, events: int, write: Write) -> None:
+def _export(chunks: Iterator[Chunk], books: Selected | None, events: int, write: Write) -> None:
     from vxmon.report.event_csv import HEADER, CsvPrinter
 
     printer = CsvPrinter()
     write(HEADER)
-    for text in _made(chunks, lambda chunk: printer.lines(chunk, books.ran) if books.ran is not None else b"", events):
+
+    def rows(chunk: Chunk) -> bytes | bytearray:
+        return b"" if books is None or books.ran is None else printer.lines(chunk, books.ran)
+
+    for text in _made(chunks, rows, events):
         write(text)
 
 

@@ -11,7 +11,7 @@ from vxmon_cli.output import default_sigpipe, keep_apart
 from vxmon_cli.selecting import selection_options
 
 if TYPE_CHECKING:
-    from vxmon.trace.selection import Selection
+    from vxmon.trace.criteria import Selection
 
 __all__ = ["cut"]
 

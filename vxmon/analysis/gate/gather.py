@@ -11,8 +11,9 @@ from vxmon.analysis.named import NamedFigure
 from vxmon.config.limits import Limits, Pattern
 from vxmon.config.model import ModuleConfig
 from vxmon.errors import InputError
+from vxmon.trace.criteria import Selection
 from vxmon.trace.facts import Facts
-from vxmon.trace.selection import Selection, check_names
+from vxmon.trace.selection import check_names
 from vxmon.trace.span import EVERYTHING, Span
 from vxmon.trace.trace import StoredTrace
 
