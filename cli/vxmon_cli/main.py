@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from typing import Final
 
@@ -28,6 +29,8 @@ COMMANDS: Final[dict[str, str]] = {
 
 def main() -> None:
     """Run the command line and exit with its status."""
+    # No matrix here is so large that threads would pay, and to start them takes as long as to read a small session.
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     if sys.argv[1:2] == ["capture"]:
         STOP.install()
     from vxmon_cli.application import run

@@ -68,12 +68,14 @@ def selection_options(*criteria: str) -> Callable[[F], F]:
 def _selection(given: dict[str, Any]) -> Selection:
     """Raises InputError: a time window or fault is not written as it should be."""
     from vxmon.trace.criteria import Selection
-    from vxmon.trace.faults import parse_fault
-    from vxmon.trace.span import parse_span
 
     if given.get("span") is not None:
+        from vxmon.trace.span import parse_span
+
         given["span"] = parse_span(given["span"])
     if given.get("around") is not None:
+        from vxmon.trace.faults import parse_fault
+
         given["around"], given["reach_ns"] = parse_fault(given["around"])
     return Selection(**{name: value for name, value in given.items() if value is not None})
 

@@ -45,17 +45,29 @@ def safe_text(text: str, width: int | None = None) -> bytes:
 @cache
 def _decimal_groups() -> NDArray[np.uint32]:
     """Four digits: without leading zeros (0 as one zero), with them, and nothing at all."""
-    plain = "".join(f"{n:>4}" for n in range(_GROUP)).replace(" ", "\0")
-    full = "".join(f"{n:04}" for n in range(_GROUP))
-    return np.frombuffer((plain + full + "\0" * 4).encode(), np.uint32)
+    full = _four_digits(_GROUP, 10)
+    plain = _without_leading_zeros(full, 10)
+    plain[0, 3] = ord("0")
+    return np.concatenate((plain, full, np.zeros((1, 4), np.uint8))).view(np.uint32)[:, 0]
 
 
 @cache
 def _hexadecimal_groups() -> NDArray[np.uint32]:
     """Four digits: with leading zeros, and without (0 as nothing)."""
-    full = "".join(f"{n:04x}" for n in range(_WORD))
-    plain = "".join(f"{n:>4x}" if n else "    " for n in range(_WORD)).replace(" ", "\0")
-    return np.frombuffer((full + plain).encode(), np.uint32)
+    full = _four_digits(_WORD, 16)
+    return np.concatenate((full, _without_leading_zeros(full, 16))).view(np.uint32)[:, 0]
+
+
+def _four_digits(count: int, base: int) -> NDArray[np.uint8]:
+    """The numbers below ``count``, four characters a row."""
+    characters = np.frombuffer(b"0123456789abcdef", np.uint8)
+    table: NDArray[np.uint8] = characters[np.arange(count)[:, None] // base ** np.arange(3, -1, -1) % base]
+    return table
+
+
+def _without_leading_zeros(digits: NDArray[np.uint8], base: int) -> NDArray[np.uint8]:
+    """The same with NUL in their places."""
+    return digits * (np.arange(len(digits))[:, None] >= base ** np.arange(3, -1, -1))
 
 
 @cache
