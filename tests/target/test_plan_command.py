@@ -95,7 +95,8 @@ def test_apply_is_taken_by_the_next_run_and_told_by_info(plan: Path) -> None:
     with posix_target() as target:
         before = document(vxmon("target", "info", target.address, "--format", "json"))
         assert before["plan"] is None
-        assert "applied to the next run" in fine(vxmon("plan", "apply", str(plan), target.address))
+        said = fine(vxmon("plan", "apply", str(plan), target.address))
+        assert "applied to the next run started without a plan (capture brings its own, --plan)" in said
         after = document(vxmon("target", "info", target.address, "--format", "json"))
     assert (after["running"], after["plan"]["memory_ms"]) == (False, 123)
     assert after["partitions"]["1"] == "NAV"

@@ -19,6 +19,7 @@ __all__ = ["plan"]
 
 _PORT = 6530
 _RELEASES = ("2.2", "2.4")
+_NEXT = "applied to the next run started without a plan (capture brings its own, --plan)"
 _TARGET = click.option("--target", type=Address(_PORT), metavar="HOST[:PORT]", help="Ask this target.")
 _RELEASE = click.option("--release", type=click.Choice(_RELEASES), default="2.4", help="Without a target.  [2.4]")
 
@@ -82,7 +83,7 @@ def _apply(file: str, target: tuple[str, int]) -> None:
     from vxmon_cli.planning import ask_target
 
     config, view = ask_target(target, read_plan(file), check_only=False)
-    what = "applied to the run that lasts" if view.info.running else "applied to the next run"
+    what = "applied to the run that lasts" if view.info.running else _NEXT
     click.echo(f"{file}: {what}: {_summary(config)}")
 
 
