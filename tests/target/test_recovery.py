@@ -205,6 +205,7 @@ def test_without_a_run_to_resume_a_new_one_begins(tmp_path: Path) -> None:
     with posix_target() as target:
         done = vxmon("capture", target.address, "--resume", "-d", "0.5", "-o", str(path))
     assert done.status == 0, done.err
+    assert "the target holds no run to go on with; a new one begins" in done.err
     document = info(path)
     whole(document)
     assert "resumed" not in happened(document)

@@ -145,6 +145,14 @@ def test_a_run_without_its_end_is_incomplete_everywhere(tmp_path: Path, start: b
     assert out.startswith("INCOMPLETE: the end of run 1 is not in the file")
 
 
+def test_of_several_boots_the_one_of_the_run_without_end_is_named(tmp_path: Path) -> None:
+    first, second = Target(), Target(boot=77)
+    begun = [*first.tables(), *first.started(), first.points([10, 11])]
+    path = write_session(tmp_path / "s", [*begun, *second.tables(), *second.started(), *second.end(0)])
+    _, err = print_to(tmp_path, path)[1:]
+    assert err == f"vxmon: INCOMPLETE: the end of run 1 of boot 0x{first.boot:08x} is not in the file\n"
+
+
 def test_metadata_of_a_newer_format_is_a_problem(tmp_path: Path) -> None:
     path = Path(whole_session(tmp_path / "s"))
     path.write_bytes(path.read_bytes().replace(b'{"format": 1', b'{"format": 7'))

@@ -14,7 +14,7 @@ from vxmon.wire.datagram import decode_datagram, split_message
 from vxmon.wire.notes import Note, NoteKind, decode_note
 from vxmon.wire.resend import decode_fragment_request
 from vxmon.wire.status import encode_end
-from vxmon.wire.types import Channel, End, Header, InfoRequest, Reply, Result, Stop, TargetInfo
+from vxmon.wire.types import Channel, End, Header, InfoRequest, LinkCounters, Reply, Result, Stop, TargetInfo
 
 
 def noted(network: Network) -> list[Note]:
@@ -89,6 +89,14 @@ def test_notes_are_bounded() -> None:
         network.target = ModelTarget(boot=boot)
         network.deliver(network.target.block(0))
     assert len(network.link.recorded) == len(network.link.notes) == 100
+
+
+def test_what_the_target_counted_for_earlier_captures_is_not_told() -> None:
+    summary = Summary()
+    summary.add_counters(
+        LinkCounters(resent=218, refused=3, stranger=3), LinkCounters(resent=220, refused=4, stranger=4)
+    )
+    assert (summary.resends, summary.refused) == (2, "1 datagram refused: 1 from another host")
 
 
 def test_another_host_goes_on_with_a_run() -> None:

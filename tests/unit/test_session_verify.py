@@ -112,6 +112,8 @@ def test_parts_are_one_session(tmp_path: Path) -> None:
     assert first["ends of runs"] == ("told", "part 1 of r.pcapng, which goes on in another file")
     without = verdicts(files[0], files[2])
     assert without["parts"] == ("wrong", "parts 1, 3; not given: 2")
+    told = vxmon("info", str(files[0]), str(files[2])).out.decode().splitlines()
+    assert told[1] == "part 1 and part 3 of r.pcapng, which goes on in another file", "what is between counts as lost"
 
 
 def test_a_part_alone_says_that_the_rest_is_elsewhere_and_not_lost(tmp_path: Path) -> None:

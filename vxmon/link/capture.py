@@ -19,7 +19,6 @@ from vxmon.link.summary import Summary
 from vxmon.session import OutputClosedError, Recorder
 from vxmon.wire.acquired import Log, LogRequest
 from vxmon.wire.events import StopReason
-from vxmon.wire.refusals import reasons_between, refused_text
 from vxmon.wire.types import (
     Reply,
     Result,
@@ -159,6 +158,8 @@ class Capture:
             left = find_run(client) if self._plan.resume else None
             if left is None:
                 self._end_other_run()
+            if left is None and self._plan.resume:
+                self._tell("the target holds no run to go on with; a new one begins")
             info = self._learn()
             if left is None:
                 self._scenario()
@@ -475,8 +476,8 @@ class Capture:
         if recorder is None:
             return
         beat = self._link.heartbeat
-        summary.resends = beat.link.resent if beat else 0
-        summary.refused = refused_text(reasons_between(self._link.counters_before, beat.link)) if beat else ""
+        if beat:
+            summary.add_counters(self._link.counters_before, beat.link)
         summary.datagrams = client.receiver.received
         summary.socket_drops = client.receiver.dropped
         if client.output_error is None and not self._cut_short:

@@ -7,7 +7,8 @@ from dataclasses import dataclass, field, replace
 from typing import Final
 
 from vxmon.link.machine import HostLink
-from vxmon.wire.types import Losses, StreamState
+from vxmon.wire.refusals import reasons_between, refused_text
+from vxmon.wire.types import LinkCounters, Losses, StreamState
 
 __all__ = ["Summary"]
 
@@ -66,6 +67,12 @@ class Summary:
             self.incomplete = self.incomplete or "the target did not tell the end of the run"
         elif self.recorded is not None:
             self.recorded += recorded
+
+    def add_counters(self, before: LinkCounters, after: LinkCounters) -> None:
+        """Tell what the target counted meanwhile: it counts since its boot, for earlier captures too."""
+        counted = reasons_between(before, after)
+        self.resends = counted.resent
+        self.refused = refused_text(counted)
 
 
 def _since_attach(link: HostLink, state: StreamState) -> StreamState:

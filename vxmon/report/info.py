@@ -283,8 +283,10 @@ def _summary(document: Json) -> tuple[str, ...]:
     lines = [f"{events} in {_seconds(document['duration_ns'])}, {document['lost']} lost: {word}"]
     cut = document["cut"]
     if cut is not None:
-        away = counted(document["not_in_this_file"], "record is", "records are")
-        lines.append(f"{cut['text']}: {away} not in this file, not lost")
+        number = document["not_in_this_file"]
+        away = f": {counted(number, 'record is', 'records are')} not in this file, not lost"
+        # Parts with one missing between them have nothing outside of them: that one counts as lost.
+        lines.append(cut["text"] + (away if number else ""))
     return tuple(lines)
 
 

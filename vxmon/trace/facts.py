@@ -256,7 +256,10 @@ class Facts:
         found = [] if any(stream.blocks for stream in self.streams) else ["there is no block of records"]
         runs = self.open_runs
         if runs:
-            first = f"run {runs[0][1].number}" if len(runs) == 1 else f"{len(runs)} runs"
+            boot, run = runs[0]
+            # Each boot counts its runs from 1.
+            of_boot = f" of boot 0x{boot.id:08x}" if len(self.boots) > 1 else ""
+            first = f"run {run.number}{of_boot}" if len(runs) == 1 else f"{len(runs)} runs"
             found.append(f"the end of {first} is not in the file")
         return found
 
