@@ -30,6 +30,7 @@ class CaptureOptions:
     one_way: bool
     sync: bool
     resume: bool
+    timed: tuple[str, ...]
     verbose: int
     unit_slots: int
     units: int

@@ -16,6 +16,7 @@ from vxmon.link.capture import Capture, Limits, Plan
 from vxmon.link.client import REFUSED_S, Client
 from vxmon.link.qemu import LIVE, Boot, DemoTarget, find_image, forward_options, free_port
 from vxmon.link.repeatable import record_repeatable
+from vxmon.link.timed import parse_timed
 from vxmon.session import FileSink, OutputClosedError, Recorder, RingRecorder, RotatingRecorder, SessionWriter
 from vxmon_cli.keys import given_key
 from vxmon_cli.progress import Progress, summary_lines
@@ -186,6 +187,7 @@ def _plan(options: CaptureOptions) -> Plan:
         scenario="" if options.qemu else options.scenario,
         connect_seconds=_BOOT_SECONDS if options.qemu else _CONNECT_SECONDS,
         refused_seconds=_BOOT_SECONDS if options.qemu else REFUSED_S, resolve=options.resolver(), resume=options.resume,
+        timed=tuple(map(parse_timed, options.timed)),
     )  # fmt: skip
 
 

@@ -135,6 +135,23 @@ def test_only_some_events(tmp_path: Path) -> None:
     assert set(counts) - {"TIME"} == {"START", "SNAPSHOT", "TASK_SWITCH", "WINDOW", "STOP"}
 
 
+def test_what_is_told_at_its_time_is_in_the_session(tmp_path: Path) -> None:
+    """Times are the host's: after the start, in order, and each about when it was asked for."""
+    path = tmp_path / "s.pcapng"
+    with posix_target() as target:
+        done = vxmon(
+            "capture", target.address, "-d", "2", "--at", "0.9=on:TASK_SWITCH", "--at", "0.3=off:TASK_SWITCH",
+            "--at", "0.1=mark:7", "--at", "0.2=scenario:nosuch", "--at", "99=mark:8", "-o", str(path),
+        )  # fmt: skip
+    check_complete(done, path)
+    assert "--at 0.2=scenario:nosuch: refused: " in done.err
+    assert "the capture ended before --at 99=mark:8" in done.err
+    lines = [line.split() for line in events(path)]
+    told = [words[3:] for words in lines if words[3].lstrip(":") in ("FILTER", "MARK")]
+    assert [words[1] for words in told] == ["number:7", "event:TASK_SWITCH", "event:TASK_SWITCH"]
+    assert [words[2] for words in told[1:]] == ["state:off", "state:on"]
+
+
 def test_without_classes(tmp_path: Path) -> None:
     path = tmp_path / "s.pcapng"
     with posix_target("--rate", "2000") as target:
@@ -365,7 +382,7 @@ def test_two_hosts(tmp_path: Path) -> None:
         wait_for_size(path, 5000)
         second = vxmon("capture", target.address, "-d", "1", "-o", str(tmp_path / "x"))
         assert second.status == 3
-        assert "another host controls this target" in second.err
+        assert "another host, or a capture, controls this target" in second.err
         first.send_signal(signal.SIGINT)
         check_complete(finish(first), path)
 

@@ -16,6 +16,7 @@ from vxmon.link.machine import Control
 from vxmon.link.resume import find_run
 from vxmon.link.selection import Resolver, select_events
 from vxmon.link.summary import Summary
+from vxmon.link.timed import TimedAction, TimedActions
 from vxmon.session import OutputClosedError, Recorder
 from vxmon.wire.acquired import Log, LogRequest
 from vxmon.wire.events import StopReason
@@ -78,6 +79,7 @@ class Plan:
     refused_seconds: float = REFUSED_S
     resolve: Resolver | None = None
     resume: bool = False
+    timed: Sequence[TimedAction] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,6 +118,7 @@ class Capture:
         self._observe = observe
         self._recorder: Recorder | None = None
         self._config = plan.config
+        self._timed = TimedActions(plan.timed)
         self._stop = False
         self._cut_short = False
         self._begun = 0.0
@@ -202,6 +205,7 @@ class Capture:
         else:
             events = select_events(view.table, view.info.offered, plan.only, plan.without)
             config = replace(plan.config, events=events)
+        self._timed.resolve(view)
         self._hz = view.info.clock_hz
         self._logs = [log for log, there in ((Log.HM, view.info.hm_log), (Log.EDR, view.info.edr_log)) if there]
         self._planned_ticks = config.max_ticks
@@ -234,11 +238,17 @@ class Capture:
     def _go_on(self) -> None:
         while not self._is_over():
             self._client.pump()
+            self._act()
             self._tell_notes()
             self._show()
             self._recover()
             if self._went_down():
                 self._await_return()
+
+    def _act(self) -> None:
+        """What the user wants told to the target at this time; not while its run is being started again."""
+        if self._link.run and self._link.control is Control.HELD:
+            self._timed.step(self._link, time.monotonic() - self._begun, time.monotonic_ns(), self._tell)
 
     def _went_down(self) -> bool:
         """The target told the end of the run because it goes down, as before a reset."""
@@ -387,6 +397,7 @@ class Capture:
         if self._client.output_error is None and self._link.end is not None:
             self._drain()
             self._read_logs()
+        self._timed.finish(self._tell)
         self._tell_notes()
         self._tell_reason()
         self._account()

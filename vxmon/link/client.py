@@ -37,7 +37,10 @@ _BUSY_RETRY_S: Final = 0.5
 REFUSED_S: Final = 2.0
 # What the kernel says when a network is gone for a while.
 _UNREACHABLE: Final = (errno.ENETUNREACH, errno.EHOSTUNREACH, errno.ENETDOWN, errno.ENOBUFS, errno.EADDRNOTAVAIL)
-_BUSY: Final = "another host controls this target; try again when it has ended"
+_BUSY: Final = (
+    "another host, or a capture, controls this target; try again when it has ended "
+    "(capture --at tells a target things while it records)"
+)
 _NO_FLAGS: Final = np.zeros(0, bool)
 _NO_BLOCKS: Final = BlockScan(np.zeros(0, BLOCK_ROW), np.zeros(0, np.uint8), _NO_FLAGS, _NO_FLAGS)
 

@@ -37,6 +37,13 @@ _LEAST_PART = 64 << 10
 @click.option("--one-way", is_flag=True, help="No acknowledgements: what gets lost on the way stays lost.")
 @click.option("--sync", is_flag=True, help="Acknowledge only what is on the disk (fsync).")
 @click.option("--resume", is_flag=True, help="Go on with what the target still records for a capture that was killed.")
+@click.option(
+    "--at",
+    "timed",
+    multiple=True,
+    metavar="SECONDS=ACTION",
+    help="Tell the target while it records: scenario:NAME, on:EVENT, off:EVENT, mark:NUMBER; may be repeated.",
+)
 @key_option
 @click.option("-v", "--verbose", count=True, help="Say more about what goes on.")
 @click.option("--unit-slots", type=click.IntRange(128, 4096), help="Slots of 8 bytes in a unit.  [1024]")
@@ -120,6 +127,7 @@ def _check(options: CaptureOptions, context: click.Context) -> None:
             options.deterministic and keyed_by_option(),
             "--deterministic has no host that could show a key; leave out --key-file",
         ),
+        (options.deterministic and options.timed, "--deterministic has no host that could act; leave out --at"),
         (options.deterministic and not options.seconds, "--deterministic needs -d SECONDS"),
         (
             options.deterministic and (options.events or options.size or options.ring),
