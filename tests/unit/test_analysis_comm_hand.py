@@ -92,6 +92,15 @@ def test_a_queuing_port_that_overflows(tmp_path: Path) -> None:
     assert boot.notes == []
 
 
+def test_without_its_channel_a_queue_may_be_deeper_between_calls(tmp_path: Path) -> None:
+    """Told are 2 from 301, 1 from 400, 0 from 450 on. (2 * 99 + 50) * 1000 / 699 = 354; 2 is the capacity."""
+    depth = receiving(overflowing().analyzed(tmp_path, module=False), DST_Q).depth
+    assert depth is not None
+    assert (both(depth.least), both(depth.mean), both(depth.most)) == ((0, 0), (354, 2000), (2, 2))
+    assert both(depth.full) == (99, 699)
+    assert depth.mean.value is None
+
+
 def test_a_sampling_port_overwritten_and_stale(tmp_path: Path) -> None:
     m = Messages()
     m.receive(90, DST_S, 0, 0, CommResult.EMPTY, size=0)

@@ -234,7 +234,7 @@ def test_a_window_and_background_processes_are_those_of_the_file(folder: Path) -
     (folder / "window.toml").write_text('format = 1\nwindow = "5s.."\n[[rule]]\nfigure = "quality.lost"\nmax = 0\n')
     done = judged(folder, "s.pcapng", "window.toml")
     assert (done.status, done.out) == (2, b"")
-    assert "window.toml:2: window: the session is 0.003 s long; nothing is in it" in done.err
+    assert "window.toml:2: window: the session is 0.002500 s long; nothing of it is in 5s.." in done.err
 
 
 @pytest.mark.parametrize(

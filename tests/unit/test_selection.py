@@ -6,7 +6,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from tests.support.recording import EVENTS, Record, Recording
@@ -136,6 +136,8 @@ def test_a_mask_is_what_the_definitions_say(
 ) -> None:
     path = made.write(tmp_path_factory.mktemp("s") / "s.pcapng")
     start = min(r.time for r in made.records)
+    # A window behind the end is refused.
+    assume((selection.span.begin or 0) <= (max(r.time for r in made.records) - start) * 1000)
     expected = sorted(key(r) for at, r in enumerate(made.records) if wanted(made.records, at, selection, start))
     found: list[tuple[int, int, int, int]] = []
     with open_trace([path]) as trace:
@@ -245,6 +247,12 @@ def test_a_name_that_does_not_exist_is_told_with_those_that_do(
 ) -> None:
     with pytest.raises(InputError, match=f"^the session has {message}"):
         shown(lossy(tmp_path), selection)
+
+
+def test_a_window_behind_the_end_is_refused(tmp_path: Path) -> None:
+    """Nobody observed what would be counted as 0."""
+    with pytest.raises(InputError, match=r"^the session is 0\.0000\d\d s long; nothing of it is in 1s\.\.$"):
+        shown(lossy(tmp_path), Selection(span=Span(10**9)))
 
 
 def test_numbers_stand_for_what_has_no_name(tmp_path: Path) -> None:

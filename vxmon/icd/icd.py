@@ -172,6 +172,8 @@ class _Loader:
         suffix = Path(path).suffix.lower()
         if suffix not in (CAN_SUFFIXES | {".csv", ".toml"}):
             if not name:
+                if not Path(path).is_file():
+                    raise InputError(f"{path}: is no file")
                 raise InputError(f"{path}: which type? write for example {path}:'struct nav_state'")
             return (message_of_type(path, name),)
         if suffix == ".toml":

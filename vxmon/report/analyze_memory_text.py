@@ -85,7 +85,7 @@ def _heap_table(boot: BootMemory, heaps: list[HeapMemory]) -> Table:
         )
         for h in heaps
     ]  # fmt: skip
-    return Table("heaps", columns, rows)
+    return Table("heaps (largest block, fragmented, blocks: at samples only)", columns, rows)
 
 
 def _growth_table(boot: BootMemory, heaps: list[HeapMemory]) -> Table:

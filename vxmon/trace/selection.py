@@ -127,7 +127,10 @@ def _fields_naming(boot: Boot, kind: str) -> Iterator[tuple[int, str | None]]:
 
 
 def check_names(selection: Selection, facts: Facts) -> None:
-    """Refuse what does not exist in the session; the message lists what does. Raises InputError."""
+    """Refuse what does not exist in the session; the message lists what does. Raises InputError.
+
+    A time window without any of the session is refused too: a count of it would be 0, which nobody observed.
+    """
     boots = facts.boots
     events = {event.name for boot in boots for event in boot.table.events}
     classes = {event.klass for boot in boots for event in boot.table.events}
@@ -140,6 +143,20 @@ def check_names(selection: Selection, facts: Facts) -> None:
         numbers = [str(index) for index, _ in names] or [name for name in given if _is_number(name)]
         _check(one, f"{one}s", given, {name for _, name in names}, numbers)
     _check("CPU", "CPUs", map(str, selection.cpus), cpus)
+    _check_span(selection.span, boots)
+
+
+def _check_span(span: Span, boots: Iterable[Boot]) -> None:
+    """Where the clock's rate is not known, neither is what a time window has."""
+    known = [
+        (boot.first_time, boot.last_time, boot.clock_hz)
+        for boot in boots
+        if boot.first_time is not None and boot.last_time is not None and boot.clock_hz
+    ]
+    begins = [span.ticks(first, hz)[0] for first, _, hz in known]
+    if known and not any(begin is None or begin <= last for begin, (_, last, _) in zip(begins, known, strict=True)):
+        longest = max((last - first) / hz for first, last, hz in known)
+        raise InputError(f"the session is {longest:.6f} s long; nothing of it is in {span}")
 
 
 def _is_number(text: str) -> bool:

@@ -188,6 +188,9 @@ class BootBooks:
             queue=queue,
             refresh=None if refresh is None else refresh * self.boot.clock_hz // 10**9,
             sender=-1 if sender is None else sender.partition,
-            depth=DepthBook(entry.capacity if entry else 0, self.begin, self.end, self.observed[0]) if queue else None,
+            depth=self._depth_book(entry, blind=from_index is None) if queue else None,
         )
         return self.destinations[index]
+
+    def _depth_book(self, entry: ObjectEntry | None, *, blind: bool) -> DepthBook:
+        return DepthBook(entry.capacity if entry else 0, self.begin, self.end, self.observed[0], blind)

@@ -2,7 +2,8 @@
 """How many messages wait in a queue over time.
 
 The kernel tells the depth after each call on the queue's own object. A message sent to a port's channel adds one to
-the queue at the other end. Across a loss the depth is unknown until it is told again.
+the queue at the other end. Across a loss the depth is unknown until it is told again. Where the channel is not known,
+nothing tells that a message was added: between two calls the queue may have been as deep as it can be.
 """
 
 from __future__ import annotations
@@ -41,12 +42,16 @@ class _State:
 
 @dataclass(slots=True)
 class DepthBook:
-    """One queue. ``begin`` and ``end`` bound the time that is asked for, ``origin`` is the begin of recording."""
+    """One queue. ``begin`` and ``end`` bound the time that is asked for, ``origin`` is the begin of recording.
+
+    ``blind``: what is sent to it is not known, so the depth is known at calls only.
+    """
 
     capacity: int
     begin: int
     end: int
     origin: int
+    blind: bool = False
     depths: Statistic = field(default_factory=Statistic)
     told: int = 0
     area: int = 0
@@ -138,12 +143,16 @@ class DepthBook:
     def most(self) -> Figure:
         """The greatest depth; across a loss it may have been anything up to the capacity."""
         most = self.depths.most
+        if self.blind and most is not None:
+            return Figure.between(None, most.value, self.capacity or None, self.told)
         return self._figure(most.value if most else None, 0, self.capacity or None)
 
     def least(self) -> Figure:
         """The smallest depth."""
         least = self.depths.least
         value = least.value if least else None
+        if self.blind and value is not None:
+            return Figure.between(None, 0, value, self.told)
         figure = self._figure(value, 0, value)
         return Figure(figure.value, 0 if self.unknown and value is not None else figure.lo, value, figure.n)
 
@@ -154,12 +163,16 @@ class DepthBook:
         whole = self.known + self.unknown
         low = self.area * 1000 // whole
         high = (self.area + self.unknown * self.capacity) * 1000 // whole if self.capacity else None
+        if self.blind:
+            return Figure.between(None, low, self.capacity * 1000 or None, self.told)
         return Figure(self.area * 1000 // self.known, low, high if self.unknown else low, self.told)
 
     def full(self) -> Figure:
         """How long the queue was full, in ticks."""
         if not self.capacity or not self.known:
             return Figure.none()
+        if self.blind:
+            return Figure.between(None, self.full_ticks, self.known + self.unknown, self.told)
         return Figure(self.full_ticks, self.full_ticks, self.full_ticks + self.unknown, self.times_full)
 
     def _figure(self, value: int | None, least: int, most: int | None) -> Figure:

@@ -114,20 +114,14 @@ def check_scope(limits: Limits, facts: Facts) -> None:
         InputError: with the place in the file of limits.
 
     """
-    try:
-        check_names(Selection(tasks=limits.background), facts)
-    except InputError as error:
-        raise InputError(f"{limits.places['background']}: background: {error}") from None
-    spans = [(b.first_time, b.last_time, b.clock_hz) for b in facts.boots if b.clock_hz]
-    known = [(first, last, hz) for first, last, hz in spans if first is not None and last is not None]
-    if known and not any(_overlaps(limits.span, *boot) for boot in known):
-        longest = max((last - first) / hz for first, last, hz in known)
-        raise InputError(f"{limits.places['window']}: window: the session is {longest:.3f} s long; nothing is in it")
-
-
-def _overlaps(span: Span, first: int, last: int, hz: int) -> bool:
-    begin, _ = span.ticks(first, hz)
-    return begin is None or begin <= last
+    for key, selection in (
+        ("background", Selection(tasks=limits.background)),
+        ("window", Selection(span=limits.span)),
+    ):
+        try:
+            check_names(selection, facts)
+        except InputError as error:
+            raise InputError(f"{limits.places[key]}: {key}: {error}") from None
 
 
 def is_selected(pattern: Pattern, figure: NamedFigure) -> bool:

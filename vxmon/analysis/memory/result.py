@@ -97,8 +97,9 @@ class HeapMemory:
     Attributes:
         first, last: use at the begin and end.
         high_water: what the allocator says was the most; between samples, too.
-        blocks: allocated at the end, and ``blocks_grown``: how many more than at the begin.
-        fragmentation: share of the free memory that is not in the largest block, in millionths.
+        blocks: allocated at the last sample, and ``blocks_grown``: how many more than at the first.
+        largest_min: the least size of the largest free block, at samples; between them it may have been less.
+        fragmentation_max: share of the free memory that is not in the largest block, at samples, in millionths.
         lowest_free: where the least free memory was: number of the frame, and time.
         restarts: of the partition, as recorded.
 
