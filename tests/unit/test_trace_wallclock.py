@@ -160,3 +160,21 @@ def test_nothing_that_a_session_says_does_harm(said: list[tuple[bool, int, int, 
         wall.host_ns(np.array([0, 1, 2**62 - 1], np.int64))
         wall.uncertainty_ns(0, 2**62 - 1)
         wall.ticks(2**62)
+
+
+@settings(deadline=None)
+@given(seed=st.integers(0, 2**32), beats=st.integers(2, 30))
+def test_host_time_never_runs_back(seed: int, beats: int) -> None:
+    """Also where the target's clock stands still or hurries, as an emulator's does on a busy host."""
+    chance, bounds, at, late = random.Random(seed), ClockBounds(), HZ, 0
+    for number in range(1, beats + 1):
+        at += chance.randrange(HZ // 2, 2 * HZ)
+        late += chance.choice([0, 0, 0, 300_000_000, 40_000_000])
+        truth = Truth(HZ, chance.choice([0, 0, -300, 300]), 0, late)
+        truth.beat(
+            bounds, number, at, at - chance.randrange(HZ // 2), (chance.randrange(10**6), chance.randrange(10**7))
+        )
+    wall = WallClock.of(bounds, HZ)
+    assert wall is not None
+    ticks = np.linspace(0, at + HZ, 4001).astype(np.int64)
+    assert (np.diff(wall.host_ns(ticks)) >= 0).all()

@@ -135,6 +135,10 @@ class WallClock:
         self._lower, self._earliest = _running(sorted(bounds.lower))
         backwards, latest = _running([(-t, -now) for t, now in sorted(bounds.upper, reverse=True)])
         self._upper, self._latest = -backwards[::-1], -latest[::-1]
+        self._knots = self._make_knots()
+        earliest, latest = self._possible(self._knots)
+        self._not_before = np.maximum.accumulate(earliest)
+        self._not_after = np.minimum.accumulate(latest[::-1])[::-1]
 
     def _points(self, bounds: ClockBounds) -> list[tuple[float, float, bool]]:
         """Bounds in order as seconds, ns beyond the nominal time, and whether it is an upper one."""
@@ -183,7 +187,24 @@ class WallClock:
         return int(self.host_ns(np.array([ticks], np.int64))[0])
 
     def span(self, ticks: Ints) -> tuple[Ints, Ints]:
-        """Earliest and latest host time in ns since the epoch."""
+        """Earliest and latest host time in ns since the epoch; neither runs back."""
+        earliest, latest = self._possible(ticks)
+        before = np.searchsorted(self._knots, ticks, side="right") - 1
+        after = np.searchsorted(self._knots, ticks, side="left")
+        some, others = np.flatnonzero(before >= 0), np.flatnonzero(after < len(self._knots))
+        earliest[some] = np.maximum(earliest[some], self._not_before[before[some]])
+        latest[others] = np.minimum(latest[others], self._not_after[after[others]])
+        # A host's clock that was set back contradicts itself.
+        return np.minimum(earliest, latest), np.maximum(earliest, latest)
+
+    def _make_knots(self) -> Ints:
+        """Instants between which what is possible grows evenly: bounds, and both sides of the ends of stretches."""
+        edges = [round(at * self._hz) for stretch in self._stretches for at in (stretch.first, stretch.last)]
+        sides = self._ticks + np.array([edge + side for edge in edges for side in (-1, 0, 1)], np.int64)
+        return np.array(distinct(np.concatenate((sides, self._lower, self._upper))), np.int64)
+
+    def _possible(self, ticks: Ints) -> tuple[Ints, Ints]:
+        """What the lines and the bounds say of each instant alone."""
         away = np.clip(ticks - self._ticks, -_FAR_S * self._hz, _FAR_S * self._hz)
         low, high = self._deviation(away / self._hz)
         nominal: Ints = self._ns + ticks_to_ns(away, self._hz)
@@ -192,8 +213,7 @@ class WallClock:
         some, others = np.flatnonzero(before > 0), np.flatnonzero(after < len(self._upper))
         earliest[some] = np.maximum(earliest[some], self._earliest[before[some] - 1])
         latest[others] = np.minimum(latest[others], self._latest[after[others]])
-        # A host's clock that was set back contradicts itself.
-        return np.minimum(earliest, latest), np.maximum(earliest, latest)
+        return earliest, latest
 
     def uncertainty_ns(self, first: int, last: int) -> int | None:
         """The largest from ``first`` to ``last`` ticks, half the span of what is possible; None: not known."""
