@@ -5,19 +5,20 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Callable, Iterable
+from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
 import numpy as np
 
-from vxmon.errors import InputError
+from vxmon.errors import InputError, WireError
 from vxmon.link.machine import HostLink
 from vxmon.link.qemu import REPEATABLE, Boot, DemoTarget, dump_options
 from vxmon.link.selection import Resolver, TargetView, select_events
 from vxmon.link.summary import Summary
 from vxmon.session import Batch, Endpoint, Recorder, open_session
 from vxmon.wire.bulk import block_datagrams, scan_blocks
-from vxmon.wire.datagram import DEFAULT_PORT
+from vxmon.wire.datagram import DEFAULT_PORT, decode_datagram
 from vxmon.wire.events import TABLES
 from vxmon.wire.types import Policy, RunConfig, TargetInfo
 
@@ -102,7 +103,7 @@ def record_repeatable(
 
 def _store(dump: Path, recorder: Recorder, seconds: float) -> Summary:
     """Copy the datagrams of QEMU's pcap file into a session and count them as a capture would."""
-    summary, link = Summary(seconds=seconds), HostLink(1, 0)
+    summary, links = Summary(seconds=seconds), _Links()
     with open_session(str(dump)) as source:
         for batch in source.datagrams():
             summary.datagrams += len(batch)
@@ -110,24 +111,44 @@ def _store(dump: Path, recorder: Recorder, seconds: float) -> Summary:
                 ends = (_endpoint(int(batch.sources[number])), _endpoint(int(batch.destinations[number])))
                 recorder.add(int(batch.times[number]), *ends, batch.payload(number))
             recorder.flush()
-            summary.corrupt += _count(batch, link)
-    summary.add_run(link)
+            summary.corrupt += links.count(batch)
+    for link in links.of_boots():
+        summary.add_run(link)
     recorder.finish(summary.datagrams, 0)
     return summary
 
 
-def _count(batch: Batch, link: HostLink) -> int:
-    """Tell a link what arrived; returns how many blocks are corrupt."""
-    blocks = block_datagrams(batch.data, batch.offsets, batch.lengths)
-    which = np.flatnonzero(blocks)
-    scan = scan_blocks(batch.data, batch.offsets[which], batch.lengths[which])
-    rows = scan.rows[scan.kind == 0]
-    if len(rows) and not link.run:
-        link.follow(int(rows["run"][0]), one_way=True)
-    link.stored(rows, 0)
-    for number in np.flatnonzero(~blocks).tolist():
-        link.receive(batch.payload(number), 0)
-    return int((scan.kind != 0).sum())
+class _Links:
+    """A link for each boot: nothing is asked of the target, and a batch may hold datagrams of several boots."""
+
+    def __init__(self) -> None:
+        self._links: dict[int, HostLink] = {}
+
+    def of_boots(self) -> Iterable[HostLink]:
+        """Those that followed a run; without any, one that knows of none."""
+        return [link for link in self._links.values() if link.run] or [HostLink(1, 0)]
+
+    def count(self, batch: Batch) -> int:
+        """Tell the links what arrived; returns how many blocks are corrupt."""
+        blocks = block_datagrams(batch.data, batch.offsets, batch.lengths)
+        which = np.flatnonzero(blocks)
+        scan = scan_blocks(batch.data, batch.offsets[which], batch.lengths[which])
+        rows = scan.rows[scan.kind == 0]
+        for boot in np.unique(rows["boot"]).tolist():
+            own, link = rows[rows["boot"] == boot], self._link(boot)
+            if not link.run:
+                link.follow(int(own["run"][0]), one_way=True)
+            link.stored(own, 0)
+        for number in np.flatnonzero(~blocks).tolist():
+            self._receive(batch.payload(number))
+        return int((scan.kind != 0).sum())
+
+    def _receive(self, data: bytes) -> None:
+        with suppress(WireError):
+            self._link(decode_datagram(data).header.boot).receive(data, 0)
+
+    def _link(self, boot: int) -> HostLink:
+        return self._links.setdefault(boot, HostLink(1, 0))
 
 
 def _endpoint(value: int) -> Endpoint:
