@@ -226,7 +226,7 @@ def test_a_window_and_background_processes_are_those_of_the_file(folder: Path) -
     )
     done = judged(folder, "s.pcapng", "window.toml")
     assert done.status == 0, done.out
-    assert b"only from 0.001400000 s to the end after the first record" in done.out
+    assert b"only from 0.001400000 s to the end after the first record, which is at 0.00" in done.out
     (folder / "window.toml").write_text('format = 1\nbackground = ["nav_filtr"]\n[[rule]]\nfigure = "*"\nmax = 0\n')
     done = judged(folder, "s.pcapng", "window.toml")
     assert (done.status, done.out) == (2, b"")

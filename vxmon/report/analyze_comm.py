@@ -190,7 +190,7 @@ def comm_blocks(
     """The report as text blocks; ``fields``: of the messages, where they are asked for."""
     yield Text((headline(facts),), important=facts.incomplete)
     if result.span != EVERYTHING:
-        yield Text((span_line(result.span),))
+        yield Text((span_line(result.span, facts),))
     for boot in result.boots:
         yield from _boot_blocks(boot)
         yield from field_blocks(boot, fields) if fields is not None else ()

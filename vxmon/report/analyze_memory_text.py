@@ -19,7 +19,7 @@ from vxmon.analysis.memory.result import (
 )
 from vxmon.analysis.quality import headline
 from vxmon.report.blocks import Block, Table, Text
-from vxmon.report.figures import NOTHING, shown
+from vxmon.report.figures import NOTHING, shown, span_line
 from vxmon.trace.facts import Facts
 from vxmon.trace.span import EVERYTHING
 
@@ -36,8 +36,7 @@ def memory_blocks(result: MemoryResult, facts: Facts) -> Iterator[Block]:
     """The report as text blocks."""
     yield Text((headline(facts),), important=facts.incomplete)
     if result.span != EVERYTHING:
-        begin, end = (None if t is None else f"{t / 10**9:.9f} s" for t in (result.span.begin, result.span.end))
-        yield Text((f"only from {begin or 'the begin'} to {end or 'the end'} after the first record",))
+        yield Text((span_line(result.span, facts),))
     for boot in result.boots:
         yield from _boot_blocks(boot)
 
@@ -58,7 +57,7 @@ def _boot_blocks(boot: BootMemory) -> Iterator[Block]:
     if boot.operations:
         rows = [_operation_row(boot, entry) for entry in boot.operations]
         columns = ("partition", "operation", ">of bytes", ">count", ">total", ">while observed", ">a second")
-        yield Table("operations since the partition started", columns, rows)
+        yield Table("operations from the partition's start to the last count", columns, rows)
     if boot.notes:
         yield Text(tuple(f"note: {note}" for note in boot.notes))
 
@@ -145,7 +144,7 @@ def _estimate_table(boot: BootMemory) -> Table:
             value, measured, difference = (_bytes(figure) for figure in figures)
             rows.append((heap_name(boot, heap.index), value, bounds, measured, difference))
     columns = ("heap", ">by the rules", ">range", ">measured", ">measured - rules")
-    return Table("heaps by the accounting rules, and as measured", columns, rows)
+    return Table("heaps by the accounting rules, and as measured at the last count of operations", columns, rows)
 
 
 def _stack_row(boot: BootMemory, stack: StackMemory) -> tuple[str, ...]:

@@ -12,7 +12,7 @@ from vxmon.analysis.system.counts import BINS
 from vxmon.analysis.system.result import BootSystem, Category, Fault, Kind, SystemResult
 from vxmon.report.analyze_system import SystemFilter, owner_name, runner_name
 from vxmon.report.blocks import Block, Table, Text, Tree
-from vxmon.report.figures import NOTHING, micros, plain, shown
+from vxmon.report.figures import NOTHING, micros, plain, shown, span_line
 from vxmon.trace.facts import Facts
 from vxmon.trace.span import EVERYTHING
 from vxmon.trace.ticks import instant_text
@@ -29,8 +29,7 @@ def system_blocks(result: SystemResult, facts: Facts, chosen: SystemFilter, *, f
     """The report as text blocks; with ``faults`` only those, and all of them."""
     yield Text((headline(facts),), important=facts.incomplete)
     if result.span != EVERYTHING:
-        begin, end = (None if t is None else f"{t / 10**9:.9f} s" for t in (result.span.begin, result.span.end))
-        yield Text((f"only from {begin or 'the begin'} to {end or 'the end'} after the first record",))
+        yield Text((span_line(result.span, facts),))
     for boot in result.boots:
         yield _boot_line(boot)
         if not faults:

@@ -236,7 +236,7 @@ def time_blocks(result: TimeResult, facts: Facts, chosen: Filter, record_ns: flo
     """The report as text blocks. ``record_ns`` is what recording one event costs, where it was calibrated."""
     yield Text((headline(facts),), important=facts.incomplete)
     if result.span != EVERYTHING:
-        yield Text((span_line(result.span),))
+        yield Text((span_line(result.span, facts),))
     for boot in result.boots:
         yield from _boot_blocks(boot, chosen, record_ns)
 

@@ -65,7 +65,7 @@ def check_blocks(result: GateResult, facts: Facts, fail_on: Severity) -> Iterato
     yield Text((headline(facts),), important=facts.incomplete)
     yield Text((verdict_text(result, fail_on),), important=bool(result.failed(fail_on)))
     if result.limits.span != EVERYTHING:
-        yield Text((span_line(result.limits.span),))
+        yield Text((span_line(result.limits.span, facts),))
     columns = (">line", "severity", "verdict", "rule", "limit", ">figures", ">value", ">room", "nearest to its limit")
     yield Table("", columns, [_rule_row(r, several_boots(facts)) for r in result.rules])
     lines = [line for r in result.rules for line in _failure_lines(r, several_boots(facts))]

@@ -34,7 +34,7 @@ def figures_blocks(figures: Sequence[NamedFigure], facts: Facts, request: GateRe
     """The figures as a table."""
     yield Text((headline(facts),), important=facts.incomplete)
     if request.span != EVERYTHING:
-        yield Text((span_line(request.span),))
+        yield Text((span_line(request.span, facts),))
     boots = several_boots(facts)
     rows = [(named_text(f, boots=boots), figure_text(f), _whole(f), _status(f), f.where or NOTHING) for f in figures]
     yield Table("", ("figure", ">value", ">100 %", "status", "worst"), rows)

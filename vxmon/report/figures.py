@@ -11,7 +11,7 @@ from vxmon.analysis.quality import headline
 from vxmon.analysis.spread import STATISTICS, Spread
 from vxmon.trace.facts import CAUSES, Facts
 from vxmon.trace.span import Span
-from vxmon.trace.ticks import ticks_to_ns
+from vxmon.trace.ticks import instant_text, ticks_to_ns
 
 __all__ = [
     "NOTHING", "envelope", "figure_json", "figure_row", "loss_json", "micros", "plain", "shown",
@@ -83,10 +83,16 @@ def envelope(schema: str, version: int, facts: Facts) -> Json:
     }
 
 
-def span_line(span: Span) -> str:
-    """What a report says that is about a time window only."""
+def span_line(span: Span, facts: Facts) -> str:
+    """What a report says that is about a time window only, and where that is on the clock of its instants."""
     begin, end = (None if t is None else f"{t // 10**9}.{t % 10**9:09d} s" for t in (span.begin, span.end))
-    return f"only from {begin or 'the begin'} to {end or 'the end'} after the first record"
+    firsts = [
+        instant_text(boot.first_time, boot.clock_hz)
+        for boot in facts.boots
+        if boot.first_time is not None and boot.clock_hz
+    ]
+    where = f", which is at {' and '.join(firsts)}" if firsts else ""
+    return f"only from {begin or 'the begin'} to {end or 'the end'} after the first record{where}"
 
 
 def shown(figure: Figure, text: Callable[[int], str]) -> str:
