@@ -4,17 +4,22 @@
 from __future__ import annotations
 
 import json
+import random
 from collections.abc import Callable
 from pathlib import Path
 
 import jsonschema
+import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from tests.support.commands import vxmon
 from tests.support.sessions import Target, write_session
 from tests.support.tree import ROOT
 from tests.unit.test_session_rotate import parts, record
 from vxmon.analysis.integrity import verify_session
+from vxmon.session.packets import Endpoint, encode_packet, wrong_checksums
 from vxmon.trace import StoredTrace, open_trace
 
 SCHEMA = ROOT / "vxmon/report/schemas/session-verify-1.json"
@@ -59,6 +64,43 @@ def test_losses_and_damage_on_the_link_are_told(tmp_path: Path) -> None:
     assert {status for name, (status, _) in found.items() if name not in ("checksums", "identity")} == {"ok"}
     assert vxmon("session", "verify", str(path)).status == 0
     assert vxmon("session", "verify", "--strict", str(path)).status == 1
+
+
+@pytest.mark.parametrize("place", [4, 40, 200, 801])
+def test_a_bit_that_flips_in_the_file_is_no_damage_of_the_link(tmp_path: Path, place: int) -> None:
+    """What the link damages was stored with the checksum of what came; in the test above it is only told."""
+    path = tmp_path / "s.pcapng"
+    write_session(path, whole())
+    assert verdicts(path)["as stored"][0] == "ok"
+    data = bytearray(path.read_bytes())
+    data[data.index(b"VXMN", len(data) // 2) + place] ^= 4
+    path.write_bytes(data)
+    assert verdicts(path)["as stored"] == ("wrong", "1 datagram was changed after being stored")
+    assert vxmon("session", "verify", str(path)).status == 1
+
+
+@settings(max_examples=100, deadline=None)
+@given(payloads=st.lists(st.binary(max_size=40), min_size=1, max_size=8), start=st.integers(8, 11), seed=st.integers(0))
+def test_checksums_of_many_datagrams_are_those_of_each(payloads: list[bytes], start: int, seed: int) -> None:
+    """Against packets made one by one, at even and odd places; a change of one byte is seen."""
+    ends = Endpoint(0x7F000001, 6530), Endpoint(0x0A000203, 40000)
+    data, offsets = bytearray(start), []
+    for payload in payloads:
+        data += encode_packet(0, *ends, payload)[48:56]
+        offsets.append(len(data))
+        data += payload
+    lengths = np.array([len(payload) for payload in payloads])
+    source, destination = (np.full(len(payloads), end.address << 16 | end.port) for end in ends)
+
+    def wrong() -> list[int]:
+        found = wrong_checksums(np.frombuffer(bytes(data), np.uint8), np.array(offsets), lengths, source, destination)
+        return [int(number) for number in np.flatnonzero(found)]
+
+    assert wrong() == []
+    changed = random.Random(seed).randrange(len(payloads))
+    if lengths[changed]:
+        data[offsets[changed]] ^= 0x10
+        assert wrong() == [changed]
 
 
 def test_a_cut_tail_is_wrong_and_says_how_much(tmp_path: Path) -> None:

@@ -37,7 +37,7 @@ def verify_session(trace: StoredTrace) -> list[Check]:
     """Ask everything. The records are decoded once; memory is flat in their number."""
     facts = trace.facts
     seen, backwards = _walk(trace)
-    checks = [_files(facts), _damage(facts), _checksums(trace), _identity(facts)]
+    checks = [_files(facts), _damage(facts), _altered(trace), _checksums(trace), _identity(facts)]
     checks += [_order(trace.index, backwards), _records(facts, seen), _tables(facts), _parts(facts), _ends(facts)]
     return checks
 
@@ -73,6 +73,15 @@ def _damage(facts: Facts) -> Check:
     bad = [f"{file.name}: {counted(file.damaged_bytes, 'byte')} skipped" for file in facts.files if file.damaged_bytes]
     packets = sum(file.packets for file in facts.files)
     return _check("framing", "; ".join(bad), f"{counted(packets, 'packet')}, no byte skipped")
+
+
+def _altered(trace: StoredTrace) -> Check:
+    """Whether what was stored is still what it was, by the UDP checksum that each datagram was given then."""
+    altered = trace.count_altered()
+    if altered is None:
+        return Check("as stored", WELL, "not vxmon's own file: not known")
+    wrong = f"{counted(altered, 'datagram was', 'datagrams were')} changed after being stored" if altered else ""
+    return _check("as stored", wrong, "every datagram has the checksum it was stored with")
 
 
 def _checksums(trace: StoredTrace) -> Check:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from vxmon.session.formats import ENHANCED_PACKET
 
-__all__ = ["Endpoint", "encode_packet", "encode_packets"]
+__all__ = ["Endpoint", "encode_packet", "encode_packets", "wrong_checksums"]
 
 
 class Endpoint(NamedTuple):
@@ -155,3 +155,35 @@ def _pieces(prefix: NDArray[np.void], slots: NDArray[np.uint8], lengths: NDArray
         pieces.append(rows[row : row + length])
         pieces.append((size << 8 * (-length % 4)).to_bytes(-length % 4 + 4, "little"))
     return pieces
+
+
+def wrong_checksums(
+    data: NDArray[np.uint8],
+    offsets: NDArray[np.int64],
+    lengths: NDArray[np.int64],
+    sources: NDArray[np.int64],
+    destinations: NDArray[np.int64],
+) -> NDArray[np.bool_]:
+    """Which datagrams are not what the UDP checksum before them says (RFC 768).
+
+    Datagram i is ``lengths[i]`` bytes at ``offsets[i]`` of ``data``, behind its UDP header; endpoints are IPv4 address
+    << 16 | port. Bytes of even and odd places are summed apart, so that any number of datagrams costs two passes.
+    """
+    even, odd = (np.concatenate(([0], np.cumsum(data[side::2], dtype=np.int64))) for side in (0, 1))
+    starts_odd = offsets & 1 == 1
+    begin, half = offsets >> 1, lengths >> 1
+    more = half + (lengths & 1)
+    upper = np.where(starts_odd, _between(odd, begin, more), _between(even, begin, more))
+    lower = np.where(starts_odd, _between(even, begin + 1, half), _between(odd, begin, half))
+    told = data[offsets - 2].astype(np.int64) * 256 + data[offsets - 1]
+    ends = sum((end >> 32) + (end >> 16 & _ONES) + (end & _ONES) for end in (sources, destinations))
+    total = upper * 256 + lower + told + ends + _UDP_PROTOCOL + 2 * (lengths + _UDP.size)
+    wrong: NDArray[np.bool_] = total % _ONES != 0
+    return wrong
+
+
+def _between(sums: NDArray[np.int64], begin: NDArray[np.int64], count: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Sum of ``count`` elements from ``begin`` on, of which ``sums`` are the running sums."""
+    last = len(sums) - 1
+    between: NDArray[np.int64] = sums[np.minimum(begin + count, last)] - sums[np.minimum(begin, last)]
+    return between

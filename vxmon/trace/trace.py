@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vxmon.errors import InputError
+from vxmon.session.packets import wrong_checksums
 from vxmon.session.reader import SessionReader
 from vxmon.trace.columns import Chunk
 from vxmon.trace.cuts import read_cut
@@ -115,6 +116,23 @@ class StoredTrace(Trace):
         note_cut(scanner.facts)
         self.index = build_index(scanner, Damage.of(reader.damage for reader in self._readers))
         self.facts = scanner.facts
+
+    def count_altered(self) -> int | None:
+        """Datagrams of vxmon's own files that are not as they were written; None when no file is vxmon's own.
+
+        A datagram that the link damaged was stored as it came, with the checksum of what came.
+        """
+        altered: int | None = None
+        for reader in self._readers:
+            for batch in reader.datagrams():
+                if not reader.is_own:
+                    break
+                which = np.flatnonzero(batch.lengths == batch.sent)
+                wrong = wrong_checksums(
+                    batch.data, *(c[which] for c in (batch.offsets, batch.lengths, batch.sources, batch.destinations))
+                )
+                altered = (altered or 0) + int(wrong.sum())
+        return altered
 
     def chunks(self, index: NDArray[np.void] | None = None) -> Iterator[Chunk]:
         """Records in order of (boot, time, stream, sequence), LOSS rows among them.
