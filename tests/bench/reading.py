@@ -2,13 +2,12 @@
 """How fast sessions are decoded and printed, beside babeltrace2 on the same events.
 
 A rate is the slope between a large and a larger trace, so that start-up does not count; it is told apart. Every command
-runs several times, in turns with the others, and the fastest run of each counts. Time is processor time, user and
-system, so that other load disturbs less; all commands use one processor.
+runs several times, in turns with the others, and the fastest run of each counts. Time is wall time, as vxmon may use two
+processors: the machine must be quiet. Decoding is measured without a kept index, and once more with it.
 """
 
 from __future__ import annotations
 
-import os
 import shutil
 import subprocess
 import sys
@@ -28,6 +27,17 @@ __all__ = ["BUILT", "SIZES", "Rate", "make", "measure", "measure_load", "run"]
 SIZES: Final = (1_000_000, 5_000_000)
 BUILT: Final = ROOT / "build" / "bench"
 _TURNS: Final = 3
+# A small process between: what a process had before it became another one counts to its memory.
+_WATCH: Final = """
+import os, sys, time
+begin, pid = time.perf_counter(), os.fork()
+if pid == 0:
+    os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+    os.execvp(sys.argv[1], sys.argv[1:])
+_, status, usage = os.wait4(pid, 0)
+print(time.perf_counter() - begin, usage.ru_maxrss)
+sys.exit(os.waitstatus_to_exitcode(status))
+"""
 # What babeltrace2's rate is multiplied by to get the goal.
 GOALS: Final = {"decode": 5, "print": 5}
 
@@ -59,8 +69,10 @@ class Rate:
 
 def _commands(session: Path, trace: Path) -> dict[str, list[str]]:
     vxmon = [sys.executable, "-c", "from vxmon_cli.main import main; main()"]
+    decode = [sys.executable, "-m", "tests.bench.reading", str(session)]
     found = {
-        "vxmon: decode and sort": [sys.executable, "-m", "tests.bench.reading", str(session)],
+        "vxmon: decode and sort": ["env", "VXMON_INDEX=off", *decode],
+        "vxmon: decode and sort, index kept": decode,
         "vxmon print": [*vxmon, "print", str(session)],
         "vxmon print -p": [*vxmon, "print", "-p", "%t %C %Z %z ", str(session)],
     }
@@ -71,13 +83,14 @@ def _commands(session: Path, trace: Path) -> dict[str, list[str]]:
 
 
 def run(command: list[str]) -> tuple[float, float]:
-    """Processor seconds and largest memory in MiB of a command whose output is thrown away."""
-    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, cwd=ROOT)
-    _, status, usage = os.wait4(process.pid, 0)
-    process.returncode = os.waitstatus_to_exitcode(status)
-    if process.returncode:
-        raise RuntimeError(f"{command[0]} ended with {process.returncode}")
-    return usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 1024
+    """Seconds and largest memory in MiB of a command whose output is thrown away."""
+    done = subprocess.run(
+        [sys.executable, "-S", "-E", "-c", _WATCH, *command], capture_output=True, text=True, cwd=ROOT, check=False
+    )
+    if done.returncode:
+        raise RuntimeError(f"{command[0]} ended with {done.returncode}: {done.stderr[-200:]}")
+    seconds, kib = done.stdout.split()
+    return float(seconds), int(kib) / 1024
 
 
 def measure_load(load: str, sizes: Iterable[int] = SIZES, turns: int = _TURNS) -> dict[str, Rate]:
