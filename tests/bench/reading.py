@@ -2,8 +2,8 @@
 """How fast sessions are decoded and printed, beside babeltrace2 on the same events.
 
 A rate is the slope between a large and a larger trace, so that start-up does not count; it is told apart. Every command
-runs several times, in turns with the others, and the fastest run of each counts. Time is wall time, as vxmon may use two
-processors: the machine must be quiet. Decoding is measured without a kept index, and once more with it.
+runs several times, in turns with the others, and the fastest run of each counts. Time is wall time, as vxmon may use
+two processors: the machine must be quiet. Decoding is measured without a kept index, and once more with it.
 """
 
 from __future__ import annotations
