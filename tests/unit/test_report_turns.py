@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -11,7 +12,9 @@ from pathlib import Path
 import pytest
 
 from tests.bench.make_session import make_session
+from tests.support.recording import Recording
 from vxmon.report.turns import in_turns
+from vxmon.wire.types import ObjectEntry, PartitionEntry, Payload, RunConfig
 
 # More text than a pipe holds.
 LONG = b"0123456789abcdef" * 20_000
@@ -22,6 +25,29 @@ turns.ENOUGH_EVENTS = int(sys.argv.pop(1))
 from vxmon_cli.main import main
 main()
 """
+
+
+ICD = """icd = 1
+name = "test"
+[[message]]
+name = "state"
+size = 2
+field = [{ name = "count", type = "unsigned", byte = 0, length = 16 }]
+[[bind]]
+object = "state"
+message = "state"
+"""
+
+
+def both_ways(session: Path, *options: str) -> list[subprocess.CompletedProcess[bytes]]:
+    """Print by one process, and by two."""
+    return [
+        subprocess.run(
+            [sys.executable, "-c", TWO_PROCESSES, enough, "print", str(session), *options],
+            capture_output=True, check=True, timeout=120,
+        )
+        for enough in ("1000000000", "0")
+    ]  # fmt: skip
 
 
 def text(number: int) -> bytes:
@@ -88,13 +114,26 @@ def session(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.mark.parametrize("options", [[], ["--format", "csv"], ["--class", "TASK", "-v"]])
 def test_print_makes_the_same_lines_either_way(session: Path, options: list[str]) -> None:
-    one, two = (
-        subprocess.run(
-            [sys.executable, "-c", TWO_PROCESSES, enough, "print", str(session), *options],
-            capture_output=True, check=True, timeout=120,
-        )
-        for enough in ("1000000000", "0")
-    )  # fmt: skip
+    one, two = both_ways(session, *options)
     assert one.stdout == two.stdout
     assert one.stdout.count(b"\n") > 10_000
+    assert one.stderr == two.stderr
+
+
+def test_fields_of_messages_are_the_same_either_way(tmp_path: Path) -> None:
+    """Of 2000 messages; each is followed by its content, of some only in the next chunk."""
+    rec = Recording(
+        partitions=(PartitionEntry(1, "A"),), config=RunConfig(payload=Payload.CONTENT, content_bytes=2),
+        objects=(ObjectEntry(1, 0, 1, "state"),), block_records=3,
+    )  # fmt: skip
+    rec.add(0, "START", 0, window=0, task=0, run=1)
+    for number in range(1, 2001):
+        rec.add(10 * number, "MSG_SEND", 1, number=number, size=2, partition=1, depth=1)
+        rec.add(10 * number + 1, "CONTENT", 1, number=number, length=2, content=number.to_bytes(2, "big"))
+    session = rec.write(tmp_path / "s.pcapng")
+    icd = tmp_path / "icd.toml"
+    icd.write_text(ICD)
+    one, two = both_ways(Path(session), "--icd", str(icd))
+    assert [int(value) for value in re.findall(rb" message:state count:(\d+)\n", one.stdout)] == list(range(1, 2001))
+    assert one.stdout == two.stdout
     assert one.stderr == two.stderr

@@ -378,7 +378,8 @@ def selected(
     """
     whose = who or bool(selection.partitions or selection.tasks)
     if selection.everything and not who:
-        return trace.chunks(), Selected(selection, trace.facts, None)
+        books = Selected(selection, trace.facts, None)
+        return _watched(trace, books), books
     if not isinstance(trace, StoredTrace):
         if selection.around:
             raise InputError("events around faults can be picked from files only; save the pipe to a file first")
@@ -391,6 +392,14 @@ def selected(
         rows = _rows_around(trace, rows, instants)
     books = Selected(selection, trace.facts, States(trace.facts, rows) if whose else None, instants)
     return map(books.take, trace.chunks(rows)), books
+
+
+def _watched(trace: Trace, books: Selected) -> Iterator[Chunk]:
+    """All chunks as they are."""
+    for chunk in trace.chunks():
+        if books.watch is not None:
+            books.watch(chunk)
+        yield chunk
 
 
 def _live(trace: Trace, books: Selected) -> Iterator[Chunk]:
