@@ -12,6 +12,7 @@ from vxmon.icd.decoded import DecodedFields
 from vxmon.icd.icd import Icd
 from vxmon.icd.layout import Layout
 from vxmon.trace.batches import batched
+from vxmon.trace.columns import within
 from vxmon.trace.facts import Boot
 from vxmon.trace.payloads import PayloadReader, Payloads, content_limit
 from vxmon.trace.span import EVERYTHING, Span
@@ -118,9 +119,6 @@ def _rest(
 
 
 def _decoded(boot: Boot, messages: Payloads, icd: Icd, span: Span) -> Iterator[tuple[Boot, DecodedMessages]]:
-    begin, end = span.ticks(boot.first_time or 0, boot.clock_hz)
-    inside = np.ones(len(messages), bool) if begin is None else messages.time >= begin
-    if end is not None:
-        inside &= messages.time < end
+    inside = within(messages.time, span.ticks(boot.first_time or 0, boot.clock_hz))
     for some in MessageDecoder(icd, boot).decode(messages.take(inside)):
         yield boot, some

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from vxmon.analysis.schedules import choose_schedules
 from vxmon.config.model import ModuleConfig
 from vxmon.trace.batches import present
-from vxmon.trace.columns import Columns
+from vxmon.trace.columns import Columns, within
 from vxmon.trace.facts import Boot, Facts
 from vxmon.trace.fields import FieldReader
 from vxmon.trace.names import LOSS_ID
@@ -101,11 +101,8 @@ class Scene:
     def kept(self, columns: Columns) -> NDArray[np.bool_]:
         """Records that are looked at."""
         begin, end = self.limits
-        kept = np.ones(len(columns), bool)
-        if begin is not None:
-            kept &= columns.time >= begin
+        kept = within(columns.time, self.limits)
         if end is not None:
-            kept &= columns.time < end
             for at in np.flatnonzero((columns.id == LOSS_ID) & ~kept).tolist():
                 loss = self.losses[columns.at[at]]
                 kept[at] = int(loss["start"]) < end and int(loss["end"]) >= (begin or 0)

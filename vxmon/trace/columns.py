@@ -14,7 +14,7 @@ from vxmon.trace.linkevents import LinkEvent
 from vxmon.wire.slots import MAX_EVENT_ID, Place
 from vxmon.wire.types import FieldType
 
-__all__ = ["Chunk", "Columns", "byte_field", "field_values", "recorded_fields"]
+__all__ = ["Chunk", "Columns", "byte_field", "field_values", "recorded_fields", "within"]
 
 _WIDE: Final = frozenset({FieldType.U64, FieldType.X64})
 
@@ -126,3 +126,14 @@ def byte_field(columns: Columns, word: int, slots: int, which: NDArray[np.intp])
     stored = words.astype(">u4" if columns.big_endian else "<u4")
     data: NDArray[np.uint8] = stored.view(np.uint8).reshape(len(which), 4 * (2 * slots - word))
     return data
+
+
+def within(times: NDArray[np.int64], limits: tuple[int | None, int | None]) -> NDArray[np.bool_]:
+    """Which instants lie from the first limit up to before the second; None: without that limit."""
+    begin, end = limits
+    inside = np.ones(len(times), bool)
+    if begin is not None:
+        inside &= times >= begin
+    if end is not None:
+        inside &= times < end
+    return inside

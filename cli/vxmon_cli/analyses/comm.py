@@ -11,6 +11,7 @@ import click
 
 from vxmon.errors import InputError
 from vxmon_cli.analyses.common import end, open_stored, session_options, write
+from vxmon_cli.icds import icd_option, load_given
 from vxmon_cli.selecting import selection_options
 
 if TYPE_CHECKING:
@@ -29,13 +30,7 @@ __all__ = ["comm"]
 @selection_options("span", "partitions", "objects")
 @click.option("--module", metavar="XML", type=click.Path(path_type=Path), help="Channels and refresh periods.")
 @click.option("--fields", is_flag=True, help="What the messages' fields were; csv: those of one object over time.")
-@click.option(
-    "--icd",
-    "sources",
-    multiple=True,
-    metavar="FILE",
-    help="What messages mean: an ICD, APP.elf:'struct NAME', a CAN database; see vxmon icd.",
-)
+@icd_option
 @click.pass_context
 def comm(
     context: click.Context, files: tuple[str, ...], selection: Selection, module: Path | None,
@@ -56,7 +51,7 @@ def comm(
     from vxmon.trace.selection import check_names
 
     scope = Scope(span=selection.span, module=None if module is None else load_module(module))
-    icd = _icd(sources)
+    icd = load_given(sources)
     with open_stored(files) as trace:
         check_names(selection, trace.facts)
         result = select_objects(analyze_comm(trace, scope), selection.objects, selection.partitions)
@@ -69,12 +64,6 @@ def comm(
             lambda: comm_rows(result) if icd is None else _series(trace, icd, result),
         )
     end(context, trace, strict=strict)
-
-
-def _icd(sources: tuple[str, ...]) -> Icd | None:
-    from vxmon.icd.icd import load_icd
-
-    return load_icd(sources) if sources else None
 
 
 def _field_books(trace: StoredTrace, icd: Icd, span: Span) -> list[ObjectFields]:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from vxmon_cli.icds import icd_option, load_given
 from vxmon_cli.keys import key_option
 from vxmon_cli.output import default_sigpipe
 from vxmon_cli.params import Address, Number
@@ -48,7 +49,7 @@ class _Options:
     help="From this time of the target's clock on; with --target only of its present boot.",
 )  # fmt: skip
 @click.option("--around", type=click.IntRange(1, 1000), metavar="N", help="With N events before and after each entry.")
-@click.option("--icd", "sources", multiple=True, metavar="FILE", help="What messages mean; see vxmon icd.")
+@icd_option
 @click.option("--format", "form", type=click.Choice(["text", "json", "csv"]), default="text", show_default=True)
 @click.option("--strict", is_flag=True, help="Exit with 1 when something was lost or damaged.")
 @click.pass_context
@@ -72,7 +73,7 @@ def hm_log(
         raise click.UsageError("--icd is for text and JSON", context)
     default_sigpipe()
     options = _Options(files, target, Log[which.upper()], kind, partition, newest or 0, since, around or 0)
-    icd = _icd(sources)
+    icd = load_given(sources)
     log, facts, missing = _from_target(options) if target else _from_sessions(options)
     _show(log, facts, form, icd)
     if missing:
@@ -127,13 +128,6 @@ def _from_target(options: _Options) -> tuple[HmLog, dict[str, Any], str]:
     whole = not reading.missed or (options.newest and len(entries) >= options.newest)
     missing = "" if whole else f"INCOMPLETE: the log has missed or overwritten {reading.missed} entries"
     return log_from_entries(options.log, entries, view, reading.boot_cycle), facts, missing
-
-
-def _icd(sources: tuple[str, ...]) -> Icd | None:
-    """None without an ICD. Raises InputError."""
-    from vxmon.icd.icd import load_icd
-
-    return load_icd(sources) if sources else None
 
 
 def _show(log: HmLog, facts: dict[str, Any], form: str, icd: Icd | None) -> None:

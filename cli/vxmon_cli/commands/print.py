@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 import click
 
+from vxmon_cli.icds import icd_option, load_given
 from vxmon_cli.output import Write, default_sigpipe, keep_apart, open_output
 from vxmon_cli.selecting import EVERY_CRITERION, note_selection, selection_options
 
@@ -43,13 +44,7 @@ _DIALECTS: Final = ("6", "7", "8")
 )
 @click.option("--wall", is_flag=True, help="Begin lines with the host's time: ISO 8601, UTC, nanoseconds.")
 @click.option("--dialect", type=click.Choice(_DIALECTS), default="8", help="Layout of traceprinter 6.x, 7.x or 8.x.")
-@click.option(
-    "--icd",
-    "sources",
-    multiple=True,
-    metavar="FILE",
-    help="What messages mean: an ICD, APP.elf:'struct NAME', a CAN database; see vxmon icd.",
-)
+@icd_option
 @selection_options(*EVERY_CRITERION)
 @click.option("--strict", is_flag=True, help="Exit with 1 when something was lost or damaged.")
 @click.pass_context
@@ -132,12 +127,12 @@ def _line_printer(
 
 def _message_fields(sources: tuple[str, ...]) -> MessageFields | None:
     """None without an ICD. Raises InputError."""
-    if not sources:
+    icd = load_given(sources)
+    if icd is None:
         return None
-    from vxmon.icd.icd import load_icd
     from vxmon.report.message_fields import MessageFields
 
-    return MessageFields(load_icd(sources))
+    return MessageFields(icd)
 
 
 def _export(chunks: Iterator[Chunk], books: Selected | None, events: int, write: Write) -> None:

@@ -26,7 +26,7 @@ from vxmon.analysis.schedules import choose_schedules
 from vxmon.config.accounting import AccountingRules
 from vxmon.config.model import ModuleConfig
 from vxmon.trace.batches import batched, present
-from vxmon.trace.columns import Chunk, Columns
+from vxmon.trace.columns import Chunk, Columns, within
 from vxmon.trace.facts import Boot, Facts
 from vxmon.trace.fields import FieldReader
 from vxmon.trace.names import LOSS_ID
@@ -102,7 +102,7 @@ class _BootBooks:
         columns = chunk.columns
         self.frames.learn(columns, self.reader)
         self._place_losses(int(columns.time[-1]))
-        kept = self._kept(columns)
+        kept = within(columns.time, self.limits)
         self.counts += np.bincount(columns.id[kept], minlength=LOSS_ID + 1)
         told = self.operations.feed(columns, self.reader, kept)
         self.stacks.feed(columns, self.reader, kept)
@@ -135,15 +135,6 @@ class _BootBooks:
         return result
 
     # ------------------------------------------------------------ parts
-
-    def _kept(self, columns: Columns) -> NDArray[np.bool_]:
-        begin, end = self.limits
-        kept = np.ones(len(columns), bool)
-        if begin is not None:
-            kept &= columns.time >= begin
-        if end is not None:
-            kept &= columns.time < end
-        return kept
 
     def _place_losses(self, until: int | None) -> None:
         """Find the frames of losses while the frames around them are known."""
