@@ -8,6 +8,7 @@ Datagrams go in by :meth:`HostLink.receive` and :meth:`HostLink.stored`, those t
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import replace
 from enum import Enum
 from typing import Final
 
@@ -336,7 +337,8 @@ class HostLink:
         if not beat.clock_hz:
             return
         if self.heartbeat is None:
-            self.counters_before = beat.link
+            # On a bad link it may come late, and then has resends of the run that lasts: too many are told, not none.
+            self.counters_before = replace(beat.link, resent=0) if self.run else beat.link
         self.heartbeat = beat
         if beat.run == self.run and self.run:
             self._hear(beat.streams)
