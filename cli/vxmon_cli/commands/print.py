@@ -171,6 +171,6 @@ def _made(
     chunks: Iterator[Chunk], make: Callable[[Chunk], bytes | bytearray], events: int
 ) -> Iterator[bytes | bytearray]:
     """The text of chunks, made by two processes where that is faster."""
-    from vxmon.report.turns import in_turns, worth_turns
+    from vxmon import turns
 
-    return in_turns(chunks, make) if worth_turns(events) else map(make, chunks)
+    return turns.in_turns(chunks, make) if turns.worth_turns(events, turns.ENOUGH_EVENTS) else map(make, chunks)

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Text of many chunks made by two processes in turns.
+"""Work on many items done by two processes in turns.
 
-Both walk through all chunks, and each makes the text of every second one. So nothing travels between them but text, and
-what is done twice is only what is cheap: decoding takes a tenth of the time of printing.
+Both walk through all items, and each makes something of every second one. So nothing travels between them but what was
+made, and what is done twice is only the walk, which must be cheap.
 """
 
 from __future__ import annotations
@@ -16,35 +16,35 @@ from typing import Final, TypeVar
 __all__ = ["ENOUGH_EVENTS", "in_turns", "worth_turns"]
 
 ENOUGH_EVENTS: Final = 500_000
-"""With fewer events a second process does not pay."""
+"""With fewer events to print a second process does not pay."""
 _LENGTH_BYTES: Final = 8
 _PIPE_BYTES: Final = 1 << 20
 _F_SETPIPE_SZ: Final = 1031
 
-Text = bytes | bytearray
+Data = bytes | bytearray
 C = TypeVar("C")
 
 
-def worth_turns(events: int) -> bool:
-    """True when there are events enough, and processors, for a second process."""
-    return events >= ENOUGH_EVENTS and len(os.sched_getaffinity(0)) > 1
+def worth_turns(amount: int, enough: int) -> bool:
+    """True when there is enough to do, and processors, for a second process."""
+    return amount >= enough and len(os.sched_getaffinity(0)) > 1
 
 
-def in_turns(chunks: Iterator[C], make: Callable[[C], Text]) -> Iterator[Text]:
-    """``make(chunk)`` of each chunk, in order.
+def in_turns(items: Iterator[C], make: Callable[[C], Data]) -> Iterator[Data]:
+    """``make(item)`` of each item, in order.
 
     Args:
-        chunks: gives the same in either process, so it must read files by place, not from where the last read ended.
+        items: gives the same in either process, so it must read files by place, not from where the last read ended.
         make: must not depend on what it made before.
 
     What the second process does not deliver whole is made here, so that its end changes nothing but the time it takes.
 
     """
-    helper = _Helper.fork(chunks, make)
+    helper = _Helper.fork(items, make)
     try:
-        for number, chunk in enumerate(chunks):
-            text = helper.take() if number % 2 else None
-            yield make(chunk) if text is None else text
+        for number, item in enumerate(items):
+            data = helper.take() if number % 2 else None
+            yield make(item) if data is None else data
     finally:
         helper.end()
 
@@ -58,7 +58,7 @@ class _Helper:
         self._whole = True
 
     @classmethod
-    def fork(cls, chunks: Iterator[C], make: Callable[[C], Text]) -> _Helper:
+    def fork(cls, items: Iterator[C], make: Callable[[C], Data]) -> _Helper:
         """Start it where this process stands."""
         source, sink = os.pipe()
         with contextlib.suppress(OSError):
@@ -68,16 +68,16 @@ class _Helper:
         process = os.fork()
         if process == 0:
             os.close(source)
-            _help(chunks, make, sink)
+            _help(items, make, sink)
         os.close(sink)
         return cls(process, source)
 
-    def take(self) -> Text | None:
-        """The text of the next chunk that is the other's; None when it does not come whole."""
+    def take(self) -> bytearray | None:
+        """What was made of the next item that is the other's; None when it does not come whole."""
         head = self._read(_LENGTH_BYTES)
-        text = self._read(int.from_bytes(head, "little")) if head is not None else None
-        self._whole = text is not None
-        return text
+        data = self._read(int.from_bytes(head, "little")) if head is not None else None
+        self._whole = data is not None
+        return data
 
     def _read(self, size: int) -> bytearray | None:
         if not self._whole:
@@ -99,20 +99,20 @@ class _Helper:
         os.waitpid(self._process, 0)
 
 
-def _help(chunks: Iterator[C], make: Callable[[C], Text], sink: int) -> None:
-    """The other process: every second chunk. Whatever goes wrong, the first process finds that out by itself."""
+def _help(items: Iterator[C], make: Callable[[C], Data], sink: int) -> None:
+    """The other process: every second item. Whatever goes wrong, the first process finds that out by itself."""
     try:
-        for number, chunk in enumerate(chunks):
+        for number, item in enumerate(items):
             if number % 2:
-                text = make(chunk)
-                _write(sink, len(text).to_bytes(_LENGTH_BYTES, "little"))
-                _write(sink, text)
+                data = make(item)
+                _write(sink, len(data).to_bytes(_LENGTH_BYTES, "little"))
+                _write(sink, data)
     finally:
         # Not by way of Python's end: what this process inherited is the other's to clean up.
         os._exit(0)
 
 
-def _write(sink: int, data: Text) -> None:
+def _write(sink: int, data: Data) -> None:
     view = memoryview(data)
     while view:
         view = view[os.write(sink, view) :]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Text made by two processes in turns against the same made by one."""
+"""Work done by two processes in turns against the same done by one."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ import pytest
 
 from tests.bench.make_session import make_session
 from tests.support.recording import Recording
-from vxmon.report.turns import in_turns
+from vxmon.turns import in_turns
 from vxmon.wire.types import ObjectEntry, PartitionEntry, Payload, RunConfig
 
 # More text than a pipe holds.
 LONG = b"0123456789abcdef" * 20_000
 TWO_PROCESSES = """
 import sys
-import vxmon.report.turns as turns
+import vxmon.turns as turns
 turns.ENOUGH_EVENTS = int(sys.argv.pop(1))
 from vxmon_cli.main import main
 main()
