@@ -17,6 +17,7 @@ from typing import Any
 import pytest
 
 from tests.support.commands import Done, events, info, kill_started, posix_target, vxmon
+from tests.support.schemas import valid
 
 CODES = (
     "DEADLINE_MISSED", "APPLICATION_ERROR", "NUMERIC_ERROR", "ILLEGAL_REQUEST", "STACK_OVERFLOW",
@@ -137,6 +138,7 @@ def test_hm_log_live_and_from_a_session(tmp_path: Path) -> None:
             "--format", "json")
         )  # fmt: skip
         other = vxmon("hm-log", "--target", target.address, "--partition", "NOPE")
+    assert valid("hm-log-1", json.dumps(live)) == live
     assert [entry["entry"] for entry in live["entries"]] == list(range(31, -1, -1))
     for entry in live["entries"]:
         code = entry["entry"] % 8

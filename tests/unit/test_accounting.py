@@ -45,8 +45,8 @@ def test_a_rule_of_the_release_goes_before_one_of_all(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        ("", "needs the key format"),
-        ("format = 2", "format is 2; it must be a whole number from 1 to 1"),
+        ("", "needs the key format; write format = 1 above all else"),
+        ("format = 2", "format is 2; it must be 1, the version of the format"),
         ("format = 1", "no [[rule]]; --rules-init writes an example"),
         ("format = 1\nrules = 3", "has no key 'rules'"),
         ("format = 1\n[[rule]]\nper_byte = 1", ":2: rule needs the key operation"),

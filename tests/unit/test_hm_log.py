@@ -14,9 +14,11 @@ from pathlib import Path
 import pytest
 
 from tests.support.recording import BOOT, Recording
+from tests.support.schemas import valid
 from vxmon.analysis.hm_log import LogFilter, log_from_trace, type_number
 from vxmon.errors import InputError
 from vxmon.report.blocks import plain_lines
+from vxmon.report.figures import loss_json
 from vxmon.report.hm_log import hm_log_blocks, hm_log_csv, hm_log_document
 from vxmon.trace import open_trace
 from vxmon.wire.acquired import Log, LogEntry, LogPage
@@ -105,7 +107,10 @@ def test_numbers_stand_beside_names(session: str) -> None:
     with open_trace([session]) as trace:
         log = log_from_trace(trace, Log.HM, LogFilter())
         edr = log_from_trace(trace, Log.EDR, LogFilter(newest=2))
-    document = json.loads(json.dumps(hm_log_document(log, {"files": [session]})))
+        facts = {"files": [session], "loss": loss_json(trace.facts)}
+    document = valid("hm-log-1", json.dumps(hm_log_document(log, facts)))
+    assert valid("hm-log-1", json.dumps(hm_log_document(edr, facts)))["log"] == "edr"
+    assert document["loss"]["lost"] == 0
     second = document["entries"][2]
     assert {key: second[key] for key in (
         "entry", "time_ticks", "partition", "partition_name", "task", "task_name", "address", "code", "code_name",

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -14,6 +13,7 @@ from tests.support.commands import vxmon
 from tests.support.faults import error
 from tests.support.handmade import recording, start
 from tests.support.recording import Recording
+from tests.support.schemas import valid
 from vxmon.analysis.hm_log import LogFilter, log_from_trace
 from vxmon.trace import Chunk, StoredTrace, open_trace
 from vxmon.trace.around import MOST_KEPT
@@ -38,7 +38,7 @@ def session(block_records: int = 5) -> Recording:
 def entries(*arguments: str) -> list[dict[str, Any]]:
     done = vxmon("hm-log", "--format", "json", *arguments)
     assert done.status == 0, done.err
-    found: list[dict[str, Any]] = json.loads(done.out)["entries"]
+    found: list[dict[str, Any]] = valid("hm-log-1", done.out)["entries"]
     return found
 
 

@@ -155,7 +155,7 @@ GOOD = 'name = "a"\ntype = "unsigned"\nbyte = 0\nlength = 8\n'
 @pytest.mark.parametrize(
     ("text", "line", "words"),
     [
-        ("", 0, "icd file needs the key icd"),
+        ("", 0, "icd file needs the key icd; write icd = 1 above all else"),
         ("icd = 2\n", 1, "icd file.icd is 2; it must be 1, the version"),
         ('icd = 1\nmesage = "x"\n', 2, "has no key 'mesage'; keys are bind, byte_order, description"),
         ('icd = 1\nbyte_order = "middle"\n', 2, "is 'middle'; it must be one of big, little"),

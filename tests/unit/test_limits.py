@@ -66,7 +66,10 @@ def test_bounds_and_their_units(written: str, value: Fraction, dimension: str, t
 
 WRONG = [
     ("", "limits needs the key format"),
-    ("format = 2\n", "limits.toml:1: limits.format is 2; it must be 1, the format that this program knows"),
+    (
+        "format = 2\n",
+        "limits.toml:1: limits.format is 2; it must be 1, the version of the format that this program knows",
+    ),
     ("format = 1\n", "there is no rule; write [[rule]] with figure and min or max"),
     ("format = 1\nrules = 3\n", ":2: limits has no key 'rules'; keys are background, format, rule, window"),
     ("format = 1\nrule = 3\n", ":2: limits.rule is 3; it must be an array of tables"),

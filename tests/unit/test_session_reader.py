@@ -353,6 +353,13 @@ def test_other_files_are_named(tmp_path: Path, data: bytes, words: str) -> None:
     assert str(tmp_path / "x") in str(error.value)
 
 
+def test_who_takes_a_target_for_a_file_is_told_what_records_from_it() -> None:
+    with pytest.raises(InputError, match="No such file or directory; vxmon capture board-7:6530 records from a target"):
+        open_session("board-7:6530")
+    with pytest.raises(InputError, match=r"No such file or directory$"):
+        open_session("board-7")
+
+
 def test_a_directory_and_nothing(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="is a directory"):
         open_session(str(tmp_path))

@@ -126,7 +126,7 @@ def read_accounting(path: str) -> AccountingRules:
     file = read_toml(path)
     top = Entry("file", file.data, file.place)
     top.only(("format", "rule"))
-    top.integer("format", _FORMAT, _FORMAT)
+    top.version("format", _FORMAT)
     tables = top.tables("rule", _MOST_RULES)
     rules: list[AccountingRule] = []
     for number, table in enumerate(tables):

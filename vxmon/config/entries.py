@@ -103,6 +103,13 @@ class Entry:
             raise self.wrong(key, f"a whole number from {low:,} to {high:,}")
         return value
 
+    def version(self, key: str, known: int) -> None:
+        """Raise InputError unless the key says the one version of the format that is known."""
+        if key not in self.values:
+            raise InputError(f"{self.place}: {self.what} needs the key {key}; write {key} = {known} above all else")
+        if self.integer(key, 0, 1 << 31) != known:
+            raise self.wrong(key, f"{known}, the version of the format that this program knows")
+
     def number(self, key: str, default: int | float) -> int | float:
         """Return a finite number."""
         value = self.optional_number(key)

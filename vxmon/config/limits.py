@@ -126,8 +126,7 @@ def read_limits(path: str) -> Limits:
     file = read_toml(path)
     root = Entry("limits", file.data, file.place)
     root.only(_ROOT_KEYS)
-    if root.integer("format", 0, 1 << 31) != FORMAT:
-        raise root.wrong("format", f"{FORMAT}, the format that this program knows")
+    root.version("format", FORMAT)
     span, background = _span(root), _background(root)
     tables = root.tables("rule", MOST_RULES)
     if not tables:

@@ -37,8 +37,7 @@ def read_toml_icd(path: str) -> Document:
     file = read_toml(path)
     root = Entry("icd file", file.data, file.place)
     root.only(_ROOT_KEYS)
-    if root.integer("icd", 0, 1 << 31) != VERSION:
-        raise root.wrong("icd", f"{VERSION}, the version of the format that this program knows")
+    root.version("icd", VERSION)
     defaults = Defaults(_order(root, "big"), _enums(root))
     messages = _messages(root, file, defaults)
     return Document(tuple(messages), tuple(_bindings(root, {m.name for m in messages})))

@@ -26,8 +26,9 @@ from vxmon.wire.acquired import Log, LogEntry
 from vxmon.wire.types import NOT_KNOWN
 from vxmon.words import counted
 
-__all__ = ["DOCUMENT_VERSION", "hm_log_blocks", "hm_log_csv", "hm_log_document"]
+__all__ = ["DOCUMENT_VERSION", "SCHEMA", "hm_log_blocks", "hm_log_csv", "hm_log_document"]
 
+SCHEMA: Final = "vxmon.hm-log"
 DOCUMENT_VERSION: Final = 1
 
 _NO_ENTRY: Final = LogEntry(0, 0)
@@ -36,9 +37,17 @@ Json = dict[str, Any]
 
 
 def hm_log_document(log: HmLog, facts: Json, icd: Icd | None = None) -> Json:
-    """Entries as a JSON document; ``facts`` say where they come from, ``icd`` what messages mean."""
+    """Entries as a JSON document.
+
+    Args:
+        log: the entries.
+        facts: where they come from; of sessions ``files`` and ``loss`` as in all reports.
+        icd: what messages mean.
+
+    """
     printer = _printer(icd)
     return {
+        "schema": SCHEMA,
         "version": DOCUMENT_VERSION,
         "vxmon": __version__,
         "log": log.log.name.lower(),

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import os
+import re
 import stat
 from pathlib import Path
 from typing import Final
@@ -22,6 +23,8 @@ _STDIN: Final = 0
 # Enough to tell any format.
 _HEAD: Final = 28
 _SECTION_MIN: Final = 28
+# What looks like HOST:PORT.
+_ADDRESS: Final = re.compile(r"[\w.-]+:\d{1,5}")
 
 
 class Source:
@@ -122,7 +125,8 @@ def open_source(path: str) -> Source:
     try:
         return Source(os.open(path, os.O_RDONLY | os.O_CLOEXEC), path)
     except OSError as error:
-        raise InputError(f"{path}: cannot be opened: {error.strerror}") from error
+        hint = f"; vxmon capture {path} records from a target" if _ADDRESS.fullmatch(path) else ""
+        raise InputError(f"{path}: cannot be opened: {error.strerror}{hint}") from error
     except ValueError as error:
         raise InputError(f"{path!r}: is no file name") from error
 

@@ -83,6 +83,7 @@ def hm_log(
 
 def _from_sessions(options: _Options) -> tuple[HmLog, dict[str, Any], str]:
     from vxmon.analysis.hm_log import LogFilter, log_from_trace, type_number
+    from vxmon.report.figures import loss_json
     from vxmon.report.header import incomplete_text
     from vxmon.trace import open_trace
     from vxmon.wire.events import TABLES
@@ -94,7 +95,8 @@ def _from_sessions(options: _Options) -> tuple[HmLog, dict[str, Any], str]:
         wanted = LogFilter(kind, options.partition, options.newest, options.since, options.around)
         log = log_from_trace(trace, options.log, wanted)
         missing = incomplete_text(trace.facts) or ""
-    return log, {"files": list(options.files)}, missing
+        facts = {"files": list(options.files), "loss": loss_json(trace.facts)}
+    return log, facts, missing
 
 
 def _from_target(options: _Options) -> tuple[HmLog, dict[str, Any], str]:
