@@ -170,7 +170,12 @@ def test_a_part_alone_says_that_the_rest_is_elsewhere_and_not_lost(tmp_path: Pat
         assert trace.facts.problems == []
         assert not trace.facts.incomplete
     with open_trace([str(files[0]), str(files[2])]) as trace:
-        assert "counts as lost" in trace.facts.problems[0]
+        assert trace.facts.problems == ["part 2 is not among the files given; what is in there counts as lost"]
+    with open_trace([str(file) for file in (files[0], files[3], files[-1])]) as trace:
+        problems = [problem for problem in trace.facts.problems if "not among" in problem]
+        assert problems == [
+            f"{len(files) - 3} parts (2, 3) are not among the files given; what is in there counts as lost"
+        ]
 
 
 @pytest.mark.parametrize("form", ["json", "csv"])

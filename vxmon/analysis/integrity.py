@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vxmon.trace import LOSS_ID, StoredTrace
+from vxmon.trace.cuts import part_numbers, parts_between
 from vxmon.trace.facts import Boot, Facts
 from vxmon.words import counted
 
@@ -174,20 +175,13 @@ def _tables(facts: Facts) -> Check:
 
 def _parts(facts: Facts) -> Check:
     """Whether the files of a session in several files are all here, from the first on."""
-    numbers = sorted(number for file in facts.files if (number := _part_number(file.metadata)))
+    numbers = part_numbers(file.metadata for file in facts.files)
     if not numbers:
         return Check("parts", WELL, "not a part of several")
     missing = sorted(set(range(1, numbers[-1] + 1)) - set(numbers))
     text = f"parts {', '.join(map(str, numbers[:20]))}"
     wrong = f"{text}; not given: {', '.join(map(str, missing[:20]))}" if missing else ""
-    inside = any(number > numbers[0] for number in missing)
-    return _check("parts", wrong, text, status=WRONG if inside else TOLD)
-
-
-def _part_number(metadata: dict[str, object]) -> int:
-    part = metadata.get("part")
-    number = part.get("number") if isinstance(part, dict) else 0
-    return number if isinstance(number, int) and 0 < number < 100_000 else 0
+    return _check("parts", wrong, text, status=WRONG if parts_between(numbers) else TOLD)
 
 
 def _ends(facts: Facts) -> Check:

@@ -10,12 +10,14 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-__all__ = ["NOTHING", "Cut", "Kept", "read_cut", "write_cut"]
+__all__ = ["NOTHING", "Cut", "Kept", "part_numbers", "parts_between", "read_cut", "write_cut"]
 
 KEY: Final = "cut"
 _LIMIT: Final = 1 << 62
 _MOST_STREAMS: Final = 2000
 _LONGEST: Final = 200
+_MOST_PARTS: Final = 100_000
+_MOST_NAMED: Final = 20
 
 Place = tuple[int, int, int]
 
@@ -75,17 +77,40 @@ def write_cut(cut: Cut) -> dict[str, Any]:
 
 def read_cut(metadata: Iterable[Mapping[str, Any]]) -> tuple[Cut | None, list[str]]:
     """The word of several files on how they were cut; None unless all were. And what is wrong with it, in words."""
-    told = [value.get(KEY) for value in metadata]
+    files = list(metadata)
+    told = [value.get(KEY) for value in files]
     if not told or any(value is None for value in told):
-        return None, []
+        return None, _without_parts(files)
     cuts = [_read(value) for value in told]
     good = [cut for cut in cuts if cut is not None]
     if len(good) < len(cuts):
         return None, ["what it says of how it was cut makes no sense; what was cut away counts as lost"]
     if len(good) == 1:
         return good[0], []
-    apart = ["several cuts are read as one; what lies between them counts as lost"] if _are_apart(good) else []
-    return _joined(good), apart
+    if not _are_apart(good):
+        return _joined(good), []
+    return _joined(good), _without_parts(files) or [
+        "several cuts are read as one; what lies between them counts as lost"
+    ]
+
+
+def part_numbers(metadata: Iterable[Mapping[str, Any]]) -> list[int]:
+    """Which parts of a session in several files these are, ascending; of a file that is none it has nothing."""
+    parts = [value.get("part") for value in metadata]
+    numbers = [part.get("number") for part in parts if isinstance(part, dict)]
+    return sorted(number for number in numbers if isinstance(number, int) and 0 < number < _MOST_PARTS)
+
+
+def parts_between(numbers: list[int]) -> list[int]:
+    """Parts that are not given though one before and one behind them are."""
+    return sorted(set(range(numbers[0], numbers[-1])) - set(numbers)) if numbers else []
+
+
+def _without_parts(files: list[Mapping[str, Any]]) -> list[str]:
+    missing = parts_between(part_numbers(files))
+    some = ", ".join(map(str, missing[:_MOST_NAMED]))
+    which = f"part {some} is" if len(missing) == 1 else f"{len(missing)} parts ({some}) are"
+    return [f"{which} not among the files given; what is in there counts as lost"] if missing else []
 
 
 def _are_apart(cuts: list[Cut]) -> bool:
