@@ -27,6 +27,10 @@ __all__ = ["run", "vxmon"]
 @click.version_option(__version__, prog_name="vxmon")
 def vxmon() -> None:
     """Record, print, analyze and check what the partitions of a module do."""
+    # Not for help: it loads ctypes, as numpy does.
+    from vxmon_cli.allocator import keep_memory
+
+    keep_memory()
 
 
 def _show(error: click.ClickException) -> None:
