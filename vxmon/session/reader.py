@@ -185,6 +185,15 @@ class SessionReader:
         """
         return self._source.read_at(offset, size)
 
+    def read_into(self, offset: int, buffer: bytearray | memoryview) -> int:
+        """Fill a buffer with bytes of the file; returns how many there are, fewer at its end.
+
+        Raises:
+            InputError: a pipe, or a read error.
+
+        """
+        return self._source.read_into(offset, buffer)
+
     def datagrams(self) -> Iterator[Batch]:
         """All datagrams that are, or may be damaged, vxmon's, in the order of the file.
 

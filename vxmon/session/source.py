@@ -98,10 +98,15 @@ class Source:
 
     def read_at(self, offset: int, size: int) -> bytes:
         """Bytes at a place of a file; raises InputError for a pipe."""
+        data = bytearray(size)
+        return bytes(data[: self.read_into(offset, data)])
+
+    def read_into(self, offset: int, buffer: bytearray | memoryview) -> int:
+        """Fill a buffer from a place of a file; returns how many bytes there are. Raises InputError for a pipe."""
         if not self.seekable:
             raise InputError(f"{self.name}: a pipe cannot be read again")
         try:
-            return os.pread(self._descriptor, size, offset)
+            return os.preadv(self._descriptor, [buffer], offset)
         except OSError as error:
             raise InputError(f"{self.name}: cannot be read: {error.strerror}") from error
 

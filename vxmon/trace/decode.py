@@ -4,27 +4,33 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from functools import cache
 from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from vxmon.errors import InputError
+from vxmon.trace.blockbytes import CHANGED, BlockBytes
 from vxmon.trace.columns import Columns
 from vxmon.trace.names import LOSS_ID
 
-__all__ = ["BLOCKS_A_CHUNK", "CHANGED", "Reader", "decode_blocks", "in_order", "merge_blocks"]
+__all__ = ["BLOCKS_A_CHUNK", "Reader", "decode_blocks", "in_order", "merge_blocks"]
 
 # Large enough for numpy's fixed costs, small enough for the processor's cache.
 BLOCKS_A_CHUNK: Final = 384
 
-CHANGED: Final = "the session changed while it was read"
+_SLOT: Final = 8
+# Words are kept as they lie in the table of blocks unless it is larger than what is in it by more than this.
+_SPARSE: Final = 2
 
-# Gives the start bits and the slots of blocks, each joined, in the order of the rows.
-Reader = Callable[[NDArray[np.void]], tuple[bytes, bytes]]
+Bytes = NDArray[np.uint8]
+Ints = NDArray[np.int64]
+# Gives the bytes of blocks.
+Reader = Callable[[NDArray[np.void]], BlockBytes]
 
 
-def decode_blocks(rows: NDArray[np.void], starts: bytes, slots: bytes, big_endian: bool) -> Columns:
+def decode_blocks(rows: NDArray[np.void], data: BlockBytes, big_endian: bool) -> Columns:
     """Records of valid blocks, in the order of the blocks; a row with a loss gives a LOSS record before its own.
 
     Times follow SPEC section 3: the smallest value not before the block's first time with the record's low 32 bits.
@@ -33,45 +39,69 @@ def decode_blocks(rows: NDArray[np.void], starts: bytes, slots: bytes, big_endia
         InputError: the bytes are not those that were found valid before.
 
     """
-    words = np.frombuffer(slots, ">u4" if big_endian else "<u4").astype(np.uint32)
-    counts = rows["count"].astype(np.int64)
-    owner = np.repeat(np.arange(len(rows)), counts)
-    place = _header_slots(rows, starts, owner)
-    head, low = words[2 * place], words[2 * place + 1]
-    _check_reach(place, head, len(words) // 2)
-    first = rows["first_time"][owner]
+    words = data.slots.reshape(-1).view(">u4" if big_endian else "<u4").astype(np.uint32, copy=False)
+    counts, sizes = rows["count"].astype(np.int64), rows["slots"].astype(np.int64)
+    place = _header_slots(sizes, data.starts)
+    # A header is two words, taken as one number.
+    headers = words.view(np.uint64).take(place).view(np.uint32).reshape(-1, 2)
+    head, low = headers[:, 0].copy(), headers[:, 1].copy()
+    slots = (head >> np.uint32(16)).astype(np.uint8) & np.uint8(63)
+    _check_reach(counts, sizes, place, slots, 8 * data.starts.shape[1])
+    place += 1
     columns = Columns(
-        time=first + (low - first.astype(np.uint32)).astype(np.int64),
-        stream=rows["stream"][owner],
+        time=_times(rows["first_time"], counts, low),
+        stream=rows["stream"].repeat(counts),
         id=(head >> np.uint32(22)).astype(np.uint16),
         arg=head.astype(np.uint16),
-        slots=(head >> np.uint32(16)).astype(np.uint8) & np.uint8(63),
-        at=2 * place + 2,
+        slots=slots,
+        at=place + place,
         words=words,
         big_endian=big_endian,
     )
+    # The words are as long as the table; consumers may keep many chunks.
+    if data.slots.size > _SPARSE * _SLOT * int(sizes.sum()):
+        columns = columns.packed()
     return _insert_losses(columns, rows, counts) if rows["room"].any() else columns
 
 
-def _header_slots(rows: NDArray[np.void], starts: bytes, owner: NDArray[np.intp]) -> NDArray[np.int64]:
+def _header_slots(sizes: Ints, starts: Bytes) -> Ints:
     """Index of each record's header slot among all slots."""
-    bits = np.unpackbits(np.frombuffer(starts, np.uint8), bitorder="little").view(bool)
-    slots = rows["slots"].astype(np.int64)
-    padding = np.cumsum(-slots & 7)
-    shift = np.concatenate([[0], padding[:-1]])
-    begins = np.flatnonzero(bits)
-    if len(begins) != len(owner):
-        raise InputError(CHANGED)
-    place: NDArray[np.int64] = begins - shift[owner]
-    if len(place) and (place[0] != 0 or place.min() < 0 or place.max() >= slots.sum()):
-        raise InputError(CHANGED)
-    return place
+    own = starts & _own_bits(starts.shape[1])[sizes]
+    places: Ints = np.unpackbits(own.reshape(-1), bitorder="little").view(bool).nonzero()[0]
+    return places
 
 
-def _check_reach(place: NDArray[np.int64], head: NDArray[np.uint32], total: int) -> None:
-    """Each record must reach exactly to the next one, so that no field lies beyond the slots."""
-    if (np.diff(place, append=total) != ((head >> np.uint32(16)) & np.uint32(63)).astype(np.int64) + 1).any():
+@cache
+def _own_bits(width: int) -> Bytes:
+    """Masks of ``width`` bytes for a block's start bits, by its number of slots."""
+    bits = np.arange(8 * width) < np.arange(8 * width + 1)[:, None]
+    return np.packbits(bits, axis=1, bitorder="little")
+
+
+def _check_reach(counts: Ints, sizes: Ints, place: Ints, slots: Bytes, width: int) -> None:
+    """A block's records must lie end to end, from its first slot to its last, so that no field lies beyond."""
+    some = counts.nonzero()[0]
+    counts = counts[some]
+    ends = counts.cumsum()
+    begins = width * some
+    if len(place) != counts.sum() or (place[ends - counts] != begins).any() or sizes[some].sum() != sizes.sum():
         raise InputError(CHANGED)
+    # Records that follow one another are in one row now, so that small numbers tell all.
+    near = place.astype(np.uint16)
+    following = np.empty_like(near)
+    following[:-1] = near[1:]
+    following[ends - 1] = (begins + sizes[some]).astype(np.uint16)
+    following -= near
+    if (following != slots + np.uint8(1)).any():
+        raise InputError(CHANGED)
+
+
+def _times(first: Ints, counts: Ints, low: NDArray[np.uint32]) -> Ints:
+    """Times of records by their low 32 bits; ``first`` and ``counts`` are of their blocks. ``low`` is used up."""
+    low -= first.astype(np.uint32).repeat(counts)
+    times: Ints = first.repeat(counts)
+    times += low
+    return times
 
 
 def _insert_losses(columns: Columns, rows: NDArray[np.void], counts: NDArray[np.int64]) -> Columns:
@@ -106,8 +136,7 @@ def merge_blocks(
     several = len(index) > 0 and bool((index["stream"] != index["stream"][0]).any())
     for begin in range(0, len(index), blocks):
         rows = index[begin : begin + blocks]
-        starts, slots = read(rows)
-        columns = in_order(Columns.join([*waiting, decode_blocks(rows, starts, slots, big_endian)]), several=several)
+        columns = in_order(Columns.join([*waiting, decode_blocks(rows, read(rows), big_endian)]), several=several)
         waiting = []
         if begin + blocks < len(index):
             horizon = index["first_time"][begin + blocks]
@@ -121,10 +150,19 @@ def merge_blocks(
 
 def in_order(columns: Columns, *, several: bool) -> Columns:
     """Sort by (time, stream), keeping the order of each stream's records of equal time."""
-    if not several:
-        if (columns.time[1:] >= columns.time[:-1]).all():
-            return columns
-        return columns.take(np.argsort(columns.time, kind="stable"))
-    by_stream = np.argsort(columns.stream, kind="stable")
-    order = by_stream[np.argsort(columns.time[by_stream], kind="stable")]
-    return columns.take(order)
+    time = columns.time
+    later = time[1:] > time[:-1] if several else time[1:] >= time[:-1]
+    if later.all():
+        return columns
+    order = np.argsort(time, kind="stable")
+    return columns.take(_by_stream(columns, order) if several else order)
+
+
+def _by_stream(columns: Columns, order: NDArray[np.intp]) -> NDArray[np.intp]:
+    """The same order by time, in which records of equal time are in order of their streams."""
+    time, stream = columns.time[order], columns.stream[order]
+    tied = time[1:] == time[:-1]
+    if (tied & (stream[1:] < stream[:-1])).any():
+        some = np.flatnonzero(np.append(tied, False) | np.append(False, tied))
+        order[some] = order[some][np.lexsort((stream[some], time[some]))]
+    return order

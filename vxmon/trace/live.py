@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vxmon.session.reader import Batch, SessionReader
+from vxmon.trace.blockbytes import BlockBytes
 from vxmon.trace.columns import Chunk, Columns
 from vxmon.trace.cuts import Kept
 from vxmon.trace.decode import decode_blocks, in_order
@@ -260,7 +261,7 @@ class LiveTrace(Trace):
         if not source.fill_gap(block):
             self.facts.counters.duplicates += 1
             return
-        columns = decode_blocks(block.row, block.starts, block.slots, state.boot.byte_order == "big")
+        columns = decode_blocks(block.row, BlockBytes.of([block.starts], [block.slots]), state.boot.byte_order == "big")
         yield self._chunk(state, columns)
 
     # ------------------------------------------------------------ records out
@@ -356,9 +357,8 @@ class LiveTrace(Trace):
             # Not by numpy, which compares the fields of all arrays that it joins.
             rows = np.frombuffer(b"".join(block.row.data for block in state.staged), BLOCK_ROW)
             order = np.lexsort((rows["sequence"], rows["stream"], rows["first_time"])).tolist()
-            starts = b"".join(state.staged[i].starts for i in order)
-            slots = b"".join(state.staged[i].slots for i in order)
-            parts = [*parts, decode_blocks(rows[order], starts, slots, state.boot.byte_order == "big")]
+            data = BlockBytes.of([state.staged[i].starts for i in order], [state.staged[i].slots for i in order])
+            parts = [*parts, decode_blocks(rows[order], data, state.boot.byte_order == "big")]
         columns = in_order(Columns.join(parts), several=len(state.sources) > 1)
         ready = len(columns) if horizon is None else int(np.searchsorted(columns.time, horizon, side="left"))
         state.staged, state.rest = [], [columns.take(slice(ready, None)).packed()] if ready < len(columns) else []

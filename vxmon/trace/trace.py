@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING, Final, Self
+from typing import TYPE_CHECKING, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,9 +21,10 @@ from numpy.typing import NDArray
 from vxmon.errors import InputError
 from vxmon.session.packets import wrong_checksums
 from vxmon.session.reader import SessionReader
+from vxmon.trace.blockbytes import BlockReader
 from vxmon.trace.columns import Chunk
 from vxmon.trace.cuts import read_cut
-from vxmon.trace.decode import BLOCKS_A_CHUNK, CHANGED, merge_blocks
+from vxmon.trace.decode import merge_blocks
 from vxmon.trace.facts import Facts, FileFacts
 from vxmon.trace.index import build_index
 from vxmon.trace.linknotes import note_link_records
@@ -36,9 +37,6 @@ if TYPE_CHECKING:
     from vxmon.trace.store import IndexStore
 
 __all__ = ["StoredTrace", "Trace", "check_format", "note_cut", "note_file"]
-
-# Blocks that lie so close that one read serves them all, in bytes a block.
-_NEAR: Final = 8192
 
 
 class Trace(ABC):
@@ -142,46 +140,11 @@ class StoredTrace(Trace):
 
         """
         index = self.index if index is None else index
+        read = BlockReader(self._readers)
         edges = np.searchsorted(index["boot"], np.arange(len(self.facts.boots) + 1))
         for boot, begin, end in zip(self.facts.boots, edges[:-1], edges[1:], strict=True):
-            for columns in merge_blocks(index[begin:end], self._read, boot.byte_order == "big"):
+            for columns in merge_blocks(index[begin:end], read, boot.byte_order == "big"):
                 yield Chunk(boot, columns, self.facts.losses)
-
-    def _read(self, rows: NDArray[np.void]) -> tuple[bytes, bytes]:
-        """Start bits and slots of blocks, each joined."""
-        starts: list[bytes] = []
-        slots: list[bytes] = []
-        for file in range(len(self._readers)):
-            if (rows["file"] == file).all():
-                return self._read_file(file, rows)
-        for row in rows.reshape(-1, 1):
-            a, b = self._read_file(int(row["file"][0]), row)
-            starts.append(a)
-            slots.append(b)
-        return b"".join(starts), b"".join(slots)
-
-    def _read_file(self, file: int, rows: NDArray[np.void]) -> tuple[bytes, bytes]:
-        real = rows[rows["slots"] > 0]
-        if not len(real):
-            return b"", b""
-        sizes = real["slots"].astype(np.int64)
-        at = real["slots_at"]
-        start_at = at - real["starts_back"]
-        begin, end = int(start_at.min()), int((at + 8 * sizes).max())
-        if end - begin > _NEAR * max(len(real), BLOCKS_A_CHUNK // 8):
-            return self._read_apart(file, real)
-        view = memoryview(self._readers[file].read_at(begin, end - begin))
-        if len(view) != end - begin:
-            raise InputError(f"{self._readers[file].name}: {CHANGED}")
-        start_at, at = start_at - begin, at - begin
-        starts = [view[a:b] for a, b in zip(start_at.tolist(), (start_at + (sizes + 7 >> 3)).tolist(), strict=True)]
-        slots = [view[a:b] for a, b in zip(at.tolist(), (at + 8 * sizes).tolist(), strict=True)]
-        return b"".join(starts), b"".join(slots)
-
-    def _read_apart(self, file: int, rows: NDArray[np.void]) -> tuple[bytes, bytes]:
-        """Blocks that lie far from each other, one read each."""
-        parts = [self._read_file(file, row) for row in rows.reshape(-1, 1)]
-        return b"".join(a for a, _ in parts), b"".join(b for _, b in parts)
 
 
 def note_file(facts: Facts, reader: SessionReader) -> None:
