@@ -17,7 +17,10 @@ from vxmon.link.client import REFUSED_S, Client
 from vxmon.link.qemu import LIVE, Boot, DemoTarget, find_image, forward_options, free_port
 from vxmon.link.repeatable import record_repeatable
 from vxmon.link.timed import parse_timed
-from vxmon.session import FileSink, OutputClosedError, Recorder, RingRecorder, RotatingRecorder, SessionWriter
+from vxmon.session.ring import RingRecorder
+from vxmon.session.rotate import RotatingRecorder
+from vxmon.session.sink import FileSink, OutputClosedError
+from vxmon.session.writer import Recorder, SessionWriter
 from vxmon_cli.keys import given_key
 from vxmon_cli.progress import Progress, summary_lines
 from vxmon_cli.stopping import STOP

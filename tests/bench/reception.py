@@ -21,7 +21,8 @@ from tests.bench.board import BUILT
 from tests.bench.table import Row
 from tests.support.commands import posix_target, vxmon
 from vxmon.link.client import Client
-from vxmon.session import FileSink, SessionWriter
+from vxmon.session.sink import FileSink
+from vxmon.session.writer import SessionWriter
 from vxmon.wire.block import encode_block, make_block
 
 __all__ = ["RATES", "Flood", "flood", "measure", "whole_path"]

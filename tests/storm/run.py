@@ -21,7 +21,8 @@ from tests.support.proxy import Faults, Proxy
 from vxmon.link.capture import Capture, Limits, Plan
 from vxmon.link.client import Client
 from vxmon.link.qemu import forward_options, free_port
-from vxmon.session import FileSink, SessionWriter
+from vxmon.session.sink import FileSink
+from vxmon.session.writer import SessionWriter
 from vxmon.trace import LOSS_ID, StoredTrace, open_trace
 from vxmon.trace.facts import Stream
 from vxmon.wire.block import decode_block

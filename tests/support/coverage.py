@@ -19,7 +19,8 @@ from tests.support.tree import ROOT
 from vxmon.link.client import Client
 from vxmon.link.learning import learn_target
 from vxmon.link.qemu import LIVE, Boot, DemoTarget, forward_options, free_port
-from vxmon.session import FileSink, SessionWriter
+from vxmon.session.sink import FileSink
+from vxmon.session.writer import SessionWriter
 from vxmon.trace import open_trace
 from vxmon.wire.events import TABLES, EventId
 from vxmon.wire.types import Event, EventTable, Filter, Payload, RunConfig, Scenario, Start, Stop, Trigger

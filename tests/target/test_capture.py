@@ -20,7 +20,7 @@ from pathlib import Path
 import pytest
 
 from tests.support.commands import VXMON, Done, events, finish, info, kill_started, posix_target, start_vxmon, vxmon
-from vxmon.session import open_session
+from vxmon.session.reader import open_session
 from vxmon.wire.datagram import decode_datagram
 from vxmon.wire.types import Channel
 

@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from tests.support.commands import Done, Posix, info, kill_started, posix_target, vxmon
-from vxmon.session import open_session
+from vxmon.session.reader import open_session
 from vxmon.wire.datagram import decode_datagram
 from vxmon.wire.types import Channel, Flag
 

@@ -7,7 +7,8 @@ from pathlib import Path
 
 from tests.support.recording import BOOT, Recording
 from vxmon.link.repeatable import _store
-from vxmon.session import Endpoint, open_session
+from vxmon.session.packets import Endpoint
+from vxmon.session.reader import open_session
 from vxmon.session.sink import FileSink
 from vxmon.session.writer import SessionWriter
 

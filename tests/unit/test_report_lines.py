@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from tests.support.sessions import BOOT, EVENTS, HZ, NAMES, Target, record, write_session
 from vxmon.errors import InputError
-from vxmon.report.digits import Piece, assemble, decimal, hexadecimal, pad_left
+from vxmon.report.digits import Piece, assemble, decimal, hexadecimal, name_table, pad_left
 from vxmon.report.format import DEFAULT_FORMAT, FORMAT_6, parse_format
 from vxmon.report.lines import LinePrinter
 from vxmon.trace import open_trace
@@ -278,3 +278,15 @@ def test_numbers_are_those_of_python(values: list[int], width: int, fill: str) -
     assert text(hexadecimal(column, 16)) == [f"{v:016x}" for v in values]
     padded = text(pad_left(decimal(column), len(values), width, fill.encode()))
     assert padded == [str(v).rjust(width, fill) for v in values]
+
+
+def test_every_16_bit_number_is_that_of_python() -> None:
+    numbers = np.arange(1 << 16, dtype=np.uint16)
+
+    def text(pieces: list[Piece]) -> bytes:
+        return assemble(len(numbers), [*pieces, b" "]).tobytes().replace(b"\0", b"")
+
+    named = {7: "seven", 10: "ten", 65535: "last"}
+    assert text(decimal(numbers)) == "".join(f"{n} " for n in range(1 << 16)).encode()
+    assert text(hexadecimal(numbers, 4)) == "".join(f"{n:04x} " for n in range(1 << 16)).encode()
+    assert text([name_table(named, None)[:-1]]) == "".join(f"{named.get(n, n)} " for n in range(1 << 16)).encode()

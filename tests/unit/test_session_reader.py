@@ -15,9 +15,12 @@ from hypothesis import strategies as st
 
 from tests.support.captures import LINKS, datagram, frame, pcap, pcapng, udp_packet
 from vxmon.errors import InputError
-from vxmon.session import Endpoint, FileSink, SessionReader, SessionWriter, open_session
 from vxmon.session.framing import Bytes, Scan
+from vxmon.session.packets import Endpoint
 from vxmon.session.pcapng import PcapngFraming
+from vxmon.session.reader import SessionReader, open_session
+from vxmon.session.sink import FileSink
+from vxmon.session.writer import SessionWriter
 
 A, B = Endpoint(0x7F000001, 6530), Endpoint(0x7F000001, 40001)
 START = 1_700_000_000_123_456_000

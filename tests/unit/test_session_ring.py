@@ -10,7 +10,8 @@ import pytest
 
 from tests.support.sessions import HOST, NAMES, TARGET, Target
 from vxmon.errors import OutputError
-from vxmon.session import RingRecorder, open_session
+from vxmon.session.reader import open_session
+from vxmon.session.ring import RingRecorder
 from vxmon.trace import open_trace
 from vxmon.wire.block import decode_block
 from vxmon.wire.datagram import decode_datagram

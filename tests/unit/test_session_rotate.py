@@ -11,8 +11,8 @@ import pytest
 from tests.support.sessions import HOST, TARGET, Target
 from tests.unit.test_session_ring import START, blocks_of, feed, points
 from vxmon.errors import OutputError
-from vxmon.session import RotatingRecorder, open_session
-from vxmon.session.rotate import part_name
+from vxmon.session.reader import open_session
+from vxmon.session.rotate import RotatingRecorder, part_name
 from vxmon.trace import open_trace
 
 

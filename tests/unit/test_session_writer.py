@@ -19,8 +19,10 @@ from hypothesis import strategies as st
 
 from tests.support.captures import datagram, internet_sum
 from vxmon.errors import OutputError
-from vxmon.session import Endpoint, FileSink, OutputClosedError, SessionWriter, open_session
-from vxmon.session.packets import encode_packet, encode_packets
+from vxmon.session.packets import Endpoint, encode_packet, encode_packets
+from vxmon.session.reader import open_session
+from vxmon.session.sink import FileSink, OutputClosedError
+from vxmon.session.writer import SessionWriter
 
 A, B = Endpoint(0x7F000001, 6530), Endpoint(0xC0A80102, 40001)
 START = 1_800_000_000_123_456_789

@@ -9,7 +9,7 @@ import pytest
 
 from tests.support.sessions import Target, record, write_session
 from vxmon.errors import InputError
-from vxmon.session import open_session
+from vxmon.session.reader import open_session
 from vxmon.trace import LOSS_ID, Stream, Trace, open_trace
 from vxmon.trace.live import LiveTrace
 from vxmon.wire.types import StreamState

@@ -17,7 +17,8 @@ from vxmon.link.resume import find_run
 from vxmon.link.selection import Resolver, select_events
 from vxmon.link.summary import Summary
 from vxmon.link.timed import TimedAction, TimedActions
-from vxmon.session import OutputClosedError, Recorder
+from vxmon.session.sink import OutputClosedError
+from vxmon.session.writer import Recorder
 from vxmon.wire.acquired import Log, LogRequest
 from vxmon.wire.events import StopReason
 from vxmon.wire.types import (

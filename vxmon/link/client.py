@@ -17,7 +17,8 @@ from numpy.typing import NDArray
 from vxmon.errors import OutputError, TargetError
 from vxmon.link.machine import Control, HostLink
 from vxmon.link.receiver import STRIDE, Received, Receiver, open_socket
-from vxmon.session import Endpoint, Recorder
+from vxmon.session.packets import Endpoint
+from vxmon.session.writer import Recorder
 from vxmon.wire.bulk import BLOCK_ROW, BlockScan, block_datagrams, scan_blocks
 from vxmon.wire.types import Channel, Reply, Request, Result
 

@@ -16,7 +16,9 @@ from vxmon.link.machine import HostLink
 from vxmon.link.qemu import REPEATABLE, Boot, DemoTarget, dump_options
 from vxmon.link.selection import Resolver, TargetView, select_events
 from vxmon.link.summary import Summary
-from vxmon.session import Batch, Endpoint, Recorder, open_session
+from vxmon.session.packets import Endpoint
+from vxmon.session.reader import Batch, open_session
+from vxmon.session.writer import Recorder
 from vxmon.wire.bulk import block_datagrams, scan_blocks
 from vxmon.wire.datagram import DEFAULT_PORT, decode_datagram
 from vxmon.wire.events import TABLES

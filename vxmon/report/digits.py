@@ -45,7 +45,7 @@ def safe_text(text: str, width: int | None = None) -> bytes:
 @cache
 def _decimal_groups() -> NDArray[np.uint32]:
     """Four digits: without leading zeros (0 as one zero), with them, and nothing at all."""
-    full = _four_digits(_GROUP, 10)
+    full = _decimal_digits(_GROUP, 4)
     plain = _without_leading_zeros(full, 10)
     plain[0, 3] = ord("0")
     return np.concatenate((plain, full, np.zeros((1, 4), np.uint8))).view(np.uint32)[:, 0]
@@ -54,15 +54,16 @@ def _decimal_groups() -> NDArray[np.uint32]:
 @cache
 def _hexadecimal_groups() -> NDArray[np.uint32]:
     """Four digits: with leading zeros, and without (0 as nothing)."""
-    full = _four_digits(_WORD, 16)
+    pairs = _hexadecimal_pairs()
+    full = np.stack((np.repeat(pairs, len(pairs)), np.tile(pairs, len(pairs))), axis=1).view(np.uint8)
     return np.concatenate((full, _without_leading_zeros(full, 16))).view(np.uint32)[:, 0]
 
 
-def _four_digits(count: int, base: int) -> NDArray[np.uint8]:
-    """The numbers below ``count``, four characters a row."""
-    characters = np.frombuffer(b"0123456789abcdef", np.uint8)
-    table: NDArray[np.uint8] = characters[np.arange(count)[:, None] // base ** np.arange(3, -1, -1) % base]
-    return table
+def _decimal_digits(count: int, width: int) -> NDArray[np.uint8]:
+    """The numbers below ``count`` with leading zeros, ``width`` characters a row."""
+    powers = 10 ** np.arange(width - 1, -1, -1, dtype=np.uint32)
+    digits: NDArray[np.uint32] = np.arange(count, dtype=np.uint32)[:, None] // powers % np.uint32(10)
+    return digits.astype(np.uint8) + np.uint8(ord("0"))
 
 
 def _without_leading_zeros(digits: NDArray[np.uint8], base: int) -> NDArray[np.uint8]:
@@ -141,7 +142,12 @@ def lookup_table(texts: Iterable[bytes]) -> NDArray[np.void]:
 @cache
 def _numbers() -> NDArray[np.uint8]:
     """All 16-bit numbers, five digits wide, NUL behind."""
-    return np.array([str(n).encode() for n in range(_WORD)], "S5").view(np.uint8).reshape(-1, 5)
+    full = _decimal_digits(_WORD, 5)
+    numbers = np.zeros_like(full)
+    for width in range(1, 6):
+        rows = slice(10 ** (width - 1) if width > 1 else 0, 10**width)
+        numbers[rows, :width] = full[rows, -width:]
+    return numbers
 
 
 def name_table(names: Mapping[int, str], none: bytes | None) -> NDArray[np.void]:
