@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from tests.support.sessions import Target, write_session
 from vxmon.errors import InputError
-from vxmon.session import open_session
+from vxmon.session.reader import open_session
 from vxmon.trace.blockbytes import BlockBytes, BlockReader
 from vxmon.trace.columns import Columns
 from vxmon.trace.decode import decode_blocks, in_order
