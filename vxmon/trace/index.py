@@ -15,6 +15,7 @@ from vxmon.trace.cuts import Kept
 from vxmon.trace.facts import LOSS, Boot, Facts, Run, Stream
 from vxmon.trace.losses import SUSPECT, Damage, account
 from vxmon.trace.names import NO_TABLE
+from vxmon.trace.rowtable import gather, in_order, pack, those
 from vxmon.trace.scan import Scanner
 from vxmon.wire.bulk import BLOCK_ROW
 from vxmon.wire.datagram import VERSION
@@ -34,6 +35,8 @@ __all__ = [
 
 _REPEATS: Final = ("block repeats", "blocks repeat")
 _KEY: Final = ("boot", "run", "stream", "sequence")
+# Rows that can be added to the index without copying it: one a stream that ends with a loss.
+_SPARE: Final = 1024
 
 
 def build_index(scanner: Scanner, damage: Damage) -> NDArray[np.void]:
@@ -47,11 +50,13 @@ def build_index(scanner: Scanner, damage: Damage) -> NDArray[np.void]:
     facts = scanner.facts
     number_boots(scanner)
     choose_tables(scanner)
-    rows = _distinct(_gather(scanner.rows, BLOCK_ROW), facts)
-    suspects = _distinct_suspects(_gather(scanner.suspects, SUSPECT), scanner)
+    whole = gather(scanner.rows, BLOCK_ROW, _SPARE)
+    rows = _distinct(whole[: len(whole) - _SPARE], facts)
+    suspects = _distinct_suspects(gather(scanner.suspects, SUSPECT), scanner)
     note_starts(scanner)
     _note_configs(scanner)
-    index, losses = _account_all(_renumber(rows, facts), suspects, facts, damage)
+    rows, tails, losses = _account_all(_renumber(rows, facts), suspects, facts, damage)
+    index = _with_tails(whole, rows, tails)
     facts.losses = np.concatenate(losses) if losses else np.zeros(0, LOSS)
     _note_times(index, facts)
     note_counters(scanner)
@@ -61,32 +66,7 @@ def build_index(scanner: Scanner, damage: Damage) -> NDArray[np.void]:
 
 def order_blocks(rows: NDArray[np.void]) -> NDArray[np.void]:
     """Rows in order of (boot, first time, stream, sequence)."""
-    return _in_order(rows, ("boot", "first_time", "stream", "sequence"))
-
-
-def _in_order(rows: NDArray[np.void], names: tuple[str, ...]) -> NDArray[np.void]:
-    """Rows in order of these fields; large sessions have a hundred MB of them, so they are copied only if need be."""
-    order = np.lexsort(tuple(rows[name] for name in reversed(names)))
-    return rows if (order[1:] > order[:-1]).all() else rows[order]
-
-
-def _those(rows: NDArray[np.void], which: NDArray[np.bool_]) -> NDArray[np.void]:
-    """Rows for which it is true; not copied when it is so for all."""
-    if which.all():
-        return rows
-    some: NDArray[np.void] = rows[which]
-    return some
-
-
-def _gather(parts: list[NDArray[np.void]], kind: np.dtype[np.void]) -> NDArray[np.void]:
-    """All parts in one; the list is empty then. Each is freed when it was copied, so that all are not there twice."""
-    whole = np.empty(sum(map(len, parts)), kind)
-    end = len(whole)
-    while parts:
-        part = parts.pop()
-        whole[end - len(part) : end] = part
-        end -= len(part)
-    return whole
+    return in_order(rows, ("boot", "first_time", "stream", "sequence"))
 
 
 def number_boots(scanner: Scanner) -> None:
@@ -149,7 +129,7 @@ def _distinct(rows: NDArray[np.void], facts: Facts) -> NDArray[np.void]:
         InputError: files of different recordings that have one boot id, as deterministic runs have.
 
     """
-    rows = _in_order(rows, _KEY)
+    rows = in_order(rows, _KEY)
     again = np.zeros(len(rows), bool)
     again[1:] = True
     for name in _KEY:
@@ -163,7 +143,7 @@ def _distinct(rows: NDArray[np.void], facts: Facts) -> NDArray[np.void]:
         _refuse_strangers(rows, same[differ], facts)
         which = counted(int(differ.sum()), "block")
         facts.problems.append(f"{which} came twice with different content; the first counts")
-    return _those(rows, ~again)
+    return those(rows, ~again)
 
 
 def _refuse_strangers(rows: NDArray[np.void], again: NDArray[np.intp], facts: Facts) -> None:
@@ -202,7 +182,7 @@ def _renumber(rows: NDArray[np.void], facts: Facts) -> NDArray[np.void]:
         facts.problems.append(f"{counted(int((~fits).sum()), 'block')} not used: not in the byte order of their target")
         facts.counters.corrupt_blocks += int((~fits).sum())
     rows["boot"] = numbers[at] if len(rows) else 0
-    return _those(rows, fits)
+    return those(rows, fits)
 
 
 def note_starts(scanner: Scanner) -> None:
@@ -230,9 +210,9 @@ def _groups(rows: NDArray[np.void]) -> Iterator[tuple[tuple[int, int, int], NDAr
 
 def _account_all(
     rows: NDArray[np.void], suspects: NDArray[np.void], facts: Facts, damage: Damage
-) -> tuple[NDArray[np.void], list[NDArray[np.void]]]:
-    """Account for every stream; returns all rows of the index and the losses in their numbers."""
-    index: list[NDArray[np.void]] = []
+) -> tuple[NDArray[np.void], list[NDArray[np.void]], list[NDArray[np.void]]]:
+    """Account for every stream; returns the rows of blocks, those of losses behind them, and the losses by number."""
+    tails: list[NDArray[np.void]] = []
     losses: list[NDArray[np.void]] = []
     groups = dict(_groups(rows))
     number_of = {boot.id: boot.number for boot in facts.boots}
@@ -250,10 +230,20 @@ def _account_all(
         facts.problems += [f"boot {boot.id:#010x}: {p}" for p in problems + result.problems]
         run.streams[stream] = result.stream
         result.losses["boot"] = boot.number
-        index += _mark_losses(some, result.losses, result.gap, sum(map(len, losses)))
+        tails += _mark_losses(some, result.losses, result.gap, sum(map(len, losses)))
         losses.append(result.losses)
+        groups[boot.number, run.number, stream] = some
         _widen(boot, result.stream)
-    return (index[0] if len(index) == 1 else np.concatenate([rows[:0], *index])), losses
+    return pack(rows, list(groups.values())), tails, losses
+
+
+def _with_tails(whole: NDArray[np.void], rows: NDArray[np.void], tails: list[NDArray[np.void]]) -> NDArray[np.void]:
+    """Rows and, behind them, tails; the rows lie at the begin of ``whole``."""
+    end = len(rows) + len(tails)
+    if end > len(whole):
+        return np.concatenate([rows, *tails])
+    whole[len(rows) : end] = np.concatenate([rows[:0], *tails])
+    return whole[:end]
 
 
 def _of_cut(rows: NDArray[np.void], kept: Kept, facts: Facts | None = None) -> NDArray[np.void]:
@@ -264,7 +254,7 @@ def _of_cut(rows: NDArray[np.void], kept: Kept, facts: Facts | None = None) -> N
             f"{counted(int((~inside).sum()), 'block')} outside of what the session says that was kept of a larger one; "
             "not used"
         )
-    return _those(rows, inside)
+    return those(rows, inside)
 
 
 Groups = dict[tuple[int, int, int], NDArray[np.void]]
@@ -301,24 +291,24 @@ def _without_overlaps(rows: NDArray[np.void], facts: Facts) -> tuple[NDArray[np.
         facts.counters.corrupt_blocks += int((~fits).sum())
     if steps:
         problems.append(f"{where}: time steps back at {counted(steps, 'block')}")
-    return _those(rows, fits), problems
+    return those(rows, fits), problems
 
 
 def _mark_losses(
     rows: NDArray[np.void], losses: NDArray[np.void], gap: NDArray[np.int64], before: int
 ) -> list[NDArray[np.void]]:
-    """Tie each loss to the block behind it, the last one to a row of its own."""
+    """Tie each loss to the block behind it, the last one to a row of its own, which is returned."""
     inner = gap < len(rows)
     rows["room"][gap[inner]] = before + 1 + np.flatnonzero(inner)
     if inner.all():
-        return [rows]
+        return []
     tail = np.zeros(1, BLOCK_ROW)
     loss = losses[-1]
     tail["boot"], tail["run"], tail["stream"] = loss["boot"], loss["run"], loss["stream"]
     tail["sequence"] = np.iinfo(np.int64).max
     tail["first_time"] = tail["last_time"] = max(int(loss["end"]), int(loss["start"]), 0)
     tail["room"] = before + len(losses)
-    return [rows, tail]
+    return [tail]
 
 
 def _widen(boot: Boot, stream: Stream) -> None:

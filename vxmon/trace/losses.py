@@ -77,13 +77,20 @@ class Damage:
         places, sizes = np.array(sorted(found), np.int64).reshape(-1, 2).T
         return Damage(places, np.concatenate([[0], np.cumsum(sizes)]))
 
-    def between(self, rows: NDArray[np.void]) -> Ints:
-        """Bytes skipped before the first row, between each two, and behind the last."""
-        at = (rows["file"].astype(np.int64) << _FILE) + rows["slots_at"]
-        edges = np.concatenate([[-1], at, [np.iinfo(np.int64).max]])
-        sums = self.sums[np.searchsorted(self.places, edges)]
-        bytes_between: Ints = np.abs(np.diff(sums))
+    def between(self, rows: NDArray[np.void], which: Ints) -> Ints:
+        """Bytes skipped in gaps: 0 is before the first row, each other one behind the row before it."""
+        begins, ends = self._sums(rows, which - 1), self._sums(rows, which)
+        bytes_between: Ints = np.abs(ends - begins)
         return bytes_between
+
+    def _sums(self, rows: NDArray[np.void], which: Ints) -> Ints:
+        """Bytes skipped up to rows; -1 is before all, the number of rows behind all."""
+        inside = (which >= 0) & (which < len(rows))
+        at = np.where(which < 0, -1, np.iinfo(np.int64).max)
+        some = rows[which[inside]]
+        at[inside] = (some["file"].astype(np.int64) << _FILE) + some["slots_at"]
+        sums: Ints = self.sums[np.searchsorted(self.places, at)]
+        return sums
 
 
 NO_DAMAGE: Final = Damage.of([])
@@ -113,20 +120,20 @@ def account(
         edges, problems = _cut_edges(edges, rows, kept), []
     begins = np.concatenate([[edges.attach], rows["first_index"] + rows["count"]])
     ends = np.concatenate([rows["first_index"], [edges.recorded]])
-    gaps = np.maximum(ends - begins, 0)
-    causes = np.zeros(len(gaps), LOSS)
-    rest = _by_target(rows, edges, gaps, causes, problems)
-    placed = _place(rows, suspects, begins, ends)
-    _by_link(rows, edges, rest, suspects, placed, causes)
-    _by_damage(damage.between(rows), causes)
-    stream = _figures(number, rows, edges, causes, run)
+    # Large sessions have a million blocks and few gaps: what follows has an element a gap.
+    which = np.flatnonzero(ends > begins)
+    placed = _place(rows, suspects, begins, ends, which)
+    begins, gaps = begins[which], (ends - begins)[which]
+    losses = np.zeros(len(which), LOSS)
+    rest = _by_target(_steps(rows, edges, which, gaps, problems), gaps, losses)
+    _by_link(_tail(rows, edges, which), rest, suspects, placed, losses)
+    _by_damage(damage.between(rows, which), losses)
+    stream = _figures(number, rows, edges, losses, run)
     if kept is not None:
         stream.before_attach, stream.recorded = kept.attach, kept.recorded
         stream.cut_away = kept.recorded - kept.attach - stream.delivered - stream.lost_records
-    which = np.flatnonzero(gaps)
-    losses = causes[which]
     losses["run"], losses["stream"] = run.number, number
-    losses["first_index"], losses["records"] = begins[which], gaps[which]
+    losses["first_index"], losses["records"] = begins, gaps
     losses["start"], losses["end"] = _interval(rows, run, run.first_states.get(number), which)
     return Account(stream, losses, which, int((placed < 0).sum()), problems)
 
@@ -146,7 +153,7 @@ def _edges(number: int, rows: NDArray[np.void], suspects: NDArray[np.void], run:
     base, before = _before(rows, first, attach)
     final = _vector(last.losses)
     if len(rows):
-        final = np.maximum(final, _losses(rows)[-1])
+        final = np.maximum(final, _losses(rows[-1]))
     cut = recorded if not run.finals and last.recorded < recorded else last.cut_index
     return _Edges(attach, recorded, base, before, final, last.blocks, cut), problems
 
@@ -155,10 +162,10 @@ def _cut_edges(edges: _Edges, rows: NDArray[np.void], kept: Kept) -> _Edges:
     """Edges where the session was cut; where it was not they stay what they are."""
     edges.attach = kept.begin
     if kept.begin > kept.attach and len(rows):
-        edges.base, edges.blocks_before = _losses(rows)[0], int(rows["sequence"][0])
+        edges.base, edges.blocks_before = _losses(rows[0]), int(rows["sequence"][0])
     edges.recorded = kept.end
     if kept.end < kept.recorded and len(rows):
-        edges.final, edges.blocks, edges.cut_index = _losses(rows)[-1], int(rows["sequence"][-1]) + 1, kept.end
+        edges.final, edges.blocks, edges.cut_index = _losses(rows[-1]), int(rows["sequence"][-1]) + 1, kept.end
     return edges
 
 
@@ -176,9 +183,9 @@ def _before(rows: NDArray[np.void], first: StreamState | None, attach: int) -> t
         return np.zeros(3, np.int64), 0
     if first is not None and first.cut_index == attach:
         base = _vector(first.losses)
-        return (np.minimum(base, _losses(rows)[0]) if len(rows) else base), first.blocks
+        return (np.minimum(base, _losses(rows[0])) if len(rows) else base), first.blocks
     if len(rows):
-        return _losses(rows)[0], int(rows["sequence"][0])
+        return _losses(rows[0]), int(rows["sequence"][0])
     return np.zeros(3, np.int64), 0
 
 
@@ -186,77 +193,83 @@ def _vector(losses: Losses) -> Ints:
     return np.array([losses.overwritten, losses.full, losses.exhausted], np.int64)
 
 
-def _losses(rows: NDArray[np.void]) -> Ints:
-    return np.stack([rows[cause] for cause in _TARGET_CAUSES], axis=1)
+def _losses(row: np.void) -> Ints:
+    return np.array([row[cause] for cause in _TARGET_CAUSES], np.int64)
 
 
-def _by_target(
-    rows: NDArray[np.void], edges: _Edges, gaps: Ints, causes: NDArray[np.void], problems: list[str]
-) -> Ints:
+def _steps(rows: NDArray[np.void], edges: _Edges, which: Ints, gaps: Ints, problems: list[str]) -> Ints:
+    """How much the target's counters grew across each gap, a row a cause; they must not grow or fall elsewhere."""
+    grown = np.zeros(len(rows) + 1, np.int64)
+    wrong = np.zeros(len(rows) + 1, bool)
+    steps = np.zeros((len(_TARGET_CAUSES), len(which)), np.int64)
+    for number, cause in enumerate(_TARGET_CAUSES):
+        step = np.diff(rows[cause], prepend=edges.base[number], append=edges.final[number])
+        steps[number] = step[which]
+        wrong |= step < 0
+        grown += np.maximum(step, 0)
+    room = np.zeros(len(rows) + 1, np.int64)
+    room[which] = gaps
+    count = int(wrong.sum()) + int((grown > room).sum())
+    if count:
+        problems.append(f"the target's loss counters contradict the indices of its blocks in {counted(count, 'place')}")
+    return steps
+
+
+def _by_target(steps: Ints, gaps: Ints, losses: NDArray[np.void]) -> Ints:
     """Fill in what the target lost; returns the records of each gap that remain."""
-    counters = np.concatenate([edges.base[None], _losses(rows), edges.final[None]])
-    steps = np.diff(counters, axis=0)
     rest = gaps.copy()
-    for cause, step in zip(_TARGET_CAUSES, steps.T, strict=True):
-        causes[cause] = np.clip(step, 0, rest)
-        rest -= causes[cause]
-    wrong = int((steps < 0).any(axis=1).sum() + (np.maximum(steps, 0).sum(axis=1) > gaps).sum())
-    if wrong:
-        problems.append(f"the target's loss counters contradict the indices of its blocks in {counted(wrong, 'place')}")
+    for cause, step in zip(_TARGET_CAUSES, steps, strict=True):
+        losses[cause] = np.clip(step, 0, rest)
+        rest -= losses[cause]
     return rest
 
 
-def _place(rows: NDArray[np.void], suspects: NDArray[np.void], begins: Ints, ends: Ints) -> Ints:
-    """The gap of each suspect; -1 where what it claims cannot be true."""
+def _place(rows: NDArray[np.void], suspects: NDArray[np.void], begins: Ints, ends: Ints, which: Ints) -> Ints:
+    """The gap of each suspect, by its place among ``which``; -1 where what it claims cannot be true."""
     gap = np.searchsorted(rows["sequence"], suspects["sequence"])
     claimed_end = suspects["first_index"] + suspects["count"]
     fits = (suspects["first_index"] >= begins[gap]) & (claimed_end <= ends[gap]) & (suspects["count"] > 0)
-    placed: Ints = np.where(fits, gap, -1)
+    placed: Ints = np.where(fits, np.searchsorted(which, gap), -1)
     return placed
 
 
-def _by_link(
-    rows: NDArray[np.void], edges: _Edges, rest: Ints, suspects: NDArray[np.void], placed: Ints,
-    causes: NDArray[np.void],
-) -> None:  # fmt: skip
-    """Divide what remains among pending, damaged, cut and never arrived."""
-    missing = _missing(rows, edges)
-    tail = int(rest[-1])
-    uncut = tail if missing[-1] == 0 else max(edges.recorded - max(edges.cut_index, edges.attach), 0)
-    causes["pending"][-1] = min(uncut, tail)
-    rest[-1] -= causes["pending"][-1]
+def _by_link(tail: int, rest: Ints, suspects: NDArray[np.void], placed: Ints, losses: NDArray[np.void]) -> None:
+    """Divide what remains among pending, damaged, cut and never arrived; ``tail`` of the last gap may be pending."""
+    if tail:
+        losses["pending"][-1] = min(tail, int(rest[-1]))
+        rest[-1] -= losses["pending"][-1]
     known = placed >= 0
     for cause, truncated in (("corrupt", False), ("truncated", True)):
         some = known & (suspects["truncated"] == truncated)
         told = np.zeros(len(rest), np.int64)
         np.add.at(told, placed[some], suspects["count"][some])
-        causes[cause] = np.minimum(told, rest)
-        rest -= causes[cause]
-    causes["link"] = rest
+        losses[cause] = np.minimum(told, rest)
+        rest -= losses[cause]
+    losses["link"] = rest
 
 
-def _by_damage(skipped: Ints, causes: NDArray[np.void]) -> None:
+def _tail(rows: NDArray[np.void], edges: _Edges, which: Ints) -> int:
+    """Records behind the last block that may not have been cut into blocks: all, where no block is missing there."""
+    if not len(which) or which[-1] < len(rows):
+        return 0
+    seen = int(rows["sequence"][-1]) + 1 if len(rows) else edges.blocks_before
+    if edges.blocks <= seen:
+        return edges.recorded
+    return max(edges.recorded - max(edges.cut_index, edges.attach), 0)
+
+
+def _by_damage(skipped: Ints, losses: NDArray[np.void]) -> None:
     """What is missing where bytes of the file were skipped was in them, as far as it fits: a slot or more a record."""
-    inside = np.minimum(causes["link"], skipped // _LEAST_RECORD)
-    causes["corrupt"] += inside
-    causes["link"] -= inside
+    inside = np.minimum(losses["link"], skipped // _LEAST_RECORD)
+    losses["corrupt"] += inside
+    losses["link"] -= inside
 
 
-def _missing(rows: NDArray[np.void], edges: _Edges) -> Ints:
-    """How many blocks were cut in each gap and are not here."""
-    sequence = rows["sequence"]
-    seen = int(sequence[-1]) + 1 if len(rows) else edges.blocks_before
-    before = [edges.blocks_before - 1]
-    steps = np.diff(np.concatenate([before, sequence, [max(edges.blocks, seen)]])) - 1
-    missing: Ints = np.maximum(steps, 0)
-    return missing
-
-
-def _figures(number: int, rows: NDArray[np.void], edges: _Edges, causes: NDArray[np.void], run: Run) -> Stream:
+def _figures(number: int, rows: NDArray[np.void], edges: _Edges, losses: NDArray[np.void], run: Run) -> Stream:
     state = run.states.get(number, StreamState(number))
     stream = Stream(number, recorded=edges.recorded, before_attach=edges.attach, blocks=len(rows))
     stream.delivered = int(rows["count"].sum(dtype=np.int64))
-    stream.lost = {cause: int(causes[cause].sum()) for cause in stream.lost}
+    stream.lost = {cause: int(losses[cause].sum()) for cause in stream.lost}
     stream.units, stream.units_used = state.units, state.units_used
     if len(rows):
         stream.first_time, stream.last_time = int(rows["first_time"].min()), int(rows["last_time"].max())
@@ -268,9 +281,11 @@ def _interval(rows: NDArray[np.void], run: Run, first: StreamState | None, which
     heard = -1 if first is None else first.cut_time
     begin = run.started if run.started is not None else heard
     finish = next((t for t in (run.ended, run.last_heard) if t is not None), -1)
-    start = np.concatenate([[begin], rows["last_time"]])
-    end = np.concatenate([rows["first_time"], [finish]])
-    if len(rows):
-        start[0] = min(int(start[0]), int(end[0]))
-        end[-1] = max(int(end[-1]), int(start[-1]))
-    return start[which], end[which]
+    before, behind = np.maximum(which - 1, 0), np.minimum(which, len(rows) - 1)
+    if not len(rows):
+        return np.full(len(which), begin), np.full(len(which), finish)
+    start, end = rows["last_time"][before], rows["first_time"][behind]
+    at_begin, at_end = which == 0, which == len(rows)
+    start[at_begin] = min(begin, int(rows["first_time"][0]))
+    end[at_end] = max(finish, int(rows["last_time"][-1]))
+    return start, end

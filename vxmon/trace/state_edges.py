@@ -10,6 +10,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
+from vxmon.trace.batches import present
 from vxmon.trace.facts import Boot, Facts, Run
 from vxmon.wire.events import EventId
 from vxmon.wire.types import NOT_KNOWN
@@ -76,43 +77,53 @@ class StreamEdges:
 
 def boot_edges(boot: Boot, facts: Facts, index: NDArray[np.void]) -> dict[int, StreamEdges]:
     """The edges of each stream of a boot; ``index`` is what will be read of it."""
-    rows = index[index["boot"] == boot.number]
-    edges: dict[int, StreamEdges] = {}
-    for stream in np.unique(rows["stream"]).tolist():
-        edges[stream] = _stream_edges(rows[rows["stream"] == stream], boot, facts)
-    return edges
+    begin, end = np.searchsorted(index["boot"], [boot.number, boot.number + 1]).tolist()
+    rows = index[begin:end]
+    stream_of = rows["stream"].copy()
+    return {
+        stream: _stream_edges(rows, np.flatnonzero(stream_of == stream), boot, facts) for stream in present(stream_of)
+    }
 
 
-def _stream_edges(rows: NDArray[np.void], boot: Boot, facts: Facts) -> StreamEdges:
-    rows = rows[np.lexsort((rows["sequence"], rows["run"]))]
-    apart = (np.diff(rows["run"].astype(np.int64)) != 0) | _holes(rows, facts)
-    cuts = [0, *(np.flatnonzero(apart) + 1).tolist(), len(rows)]
+def _stream_edges(rows: NDArray[np.void], own: NDArray[np.intp], boot: Boot, facts: Facts) -> StreamEdges:
+    """``own`` says which of the rows are the stream's; large sessions have so many that they are not copied."""
+    own = own[np.lexsort((rows["sequence"][own], rows["run"][own]))]
+    run, room = rows["run"][own].astype(np.int64), rows["room"][own]
+    cuts = [0, *(np.flatnonzero((np.diff(run) != 0) | _holes(rows, own, room, facts)) + 1).tolist(), len(own)]
     edges = StreamEdges()
     before: int | None = None
     for begin, end in pairwise(cuts):
-        if begin and rows["run"][begin] == rows["run"][begin - 1] and before is not None:
+        if begin and run[begin] == run[begin - 1] and before is not None:
             # The last record before blocks that are not read has an instant of its own.
-            before = min(before + 1, int(rows["first_time"][begin]))
-        before = _run_edges(edges, rows[begin:end], before, boot, facts)
+            before = min(before + 1, int(rows["first_time"][own[begin]]))
+        lost = rows[own[begin:end][room[begin:end] > 0]]
+        last_time = int(rows["last_time"][own[begin:end]].max())
+        before = _run_edges(edges, rows[own[begin]], lost, last_time, before, boot, facts)
     edges.last_time = before or 0
     edges.begins.sort(key=lambda b: b.time)
     return edges
 
 
-def _holes(rows: NDArray[np.void], facts: Facts) -> NDArray[np.bool_]:
+def _holes(rows: NDArray[np.void], own: NDArray[np.intp], room: NDArray[np.uint32], facts: Facts) -> NDArray[np.bool_]:
     """Between which rows there are blocks that will not be read: what follows begins with its block's head."""
-    follows = rows["first_index"][1:].copy()
-    lost = np.flatnonzero(rows["room"][1:])
-    follows[lost] = facts.losses["first_index"][rows["room"][1:][lost].astype(np.int64) - 1]
-    holes: NDArray[np.bool_] = rows["first_index"][:-1] + rows["count"][:-1] != follows
+    first, count = rows["first_index"][own], rows["count"][own]
+    follows = first[1:].copy()
+    lost = np.flatnonzero(room[1:])
+    follows[lost] = facts.losses["first_index"][room[1:][lost].astype(np.int64) - 1]
+    holes: NDArray[np.bool_] = first[:-1] + count[:-1] != follows
     return holes
 
 
-def _run_edges(edges: StreamEdges, rows: NDArray[np.void], before: int | None, boot: Boot, facts: Facts) -> int:
-    """Add the edges of a run, or of a part of it that is read; returns when it ends."""
-    first = rows[0]
+def _run_edges(
+    edges: StreamEdges, first: np.void, lost: NDArray[np.void], last_time: int, before: int | None, boot: Boot,
+    facts: Facts,
+) -> int:  # fmt: skip
+    """Add the edges of a run, or of a part of it that is read; returns when it ends.
+
+    ``first`` is its first block, ``lost`` are those with a loss before them.
+    """
     unrecorded = _unrecorded(boot.runs.get(int(first["run"])))
-    for row in rows[rows["room"] > 0]:
+    for row in lost:
         number = int(row["room"]) - 1
         edges.gaps[number] = _gap(row, facts.losses[number], unrecorded)
     head_gap = edges.gaps.pop(int(first["room"]) - 1, None)
@@ -120,7 +131,7 @@ def _run_edges(edges: StreamEdges, rows: NDArray[np.void], before: int | None, b
         edges.begins.append(Begin(head_gap.start, before, None, head_gap, unrecorded))
         return head_gap.end
     edges.begins.append(Begin(int(first["first_time"]), before, _head(first, unrecorded), head_gap, unrecorded))
-    return int(rows["last_time"].max())
+    return last_time
 
 
 def _unrecorded(run: Run | None) -> frozenset[str]:
