@@ -18,7 +18,10 @@ from tests.support.sessions import Target, write_session
 from vxmon.errors import InputError
 from vxmon.session.reader import SessionReader, open_session
 from vxmon.trace import Facts, StoredTrace, open_trace, store
+from vxmon.trace.keptrows import KeptRows
 from vxmon.trace.plain import PlainError, from_plain, to_plain
+from vxmon.trace.selection import rows_within
+from vxmon.trace.span import Span
 from vxmon.trace.store import SUFFIX, IndexStore, index_name
 from vxmon.wire.types import Channel, Flag
 
@@ -185,7 +188,7 @@ def test_an_index_of_somebody_else_is_not_believed(session: Path, keeper: IndexS
     stranger = IndexStore(tmp_path / "theirs")
     outcome([session], stranger)
     reader = open_session(str(session))
-    assert stranger.load([reader]) is not None
+    assert kept_rows(stranger, reader)
     assert keeper.load([reader]) is None
     reader.close()
 
@@ -204,10 +207,68 @@ def test_rows_that_cannot_be_are_refused(session: Path, keeper: IndexStore, name
         index = trace.index.copy()
         index[name][len(index) // 2] = value
         assert keeper.save([reader], trace.facts, index) is not None
-        assert keeper.load([reader]) is None
+        assert kept_rows(keeper, reader) is None
         assert keeper.save([reader], trace.facts, trace.index) is not None
-        assert keeper.load([reader]) is not None
+        assert kept_rows(keeper, reader) == trace.index.tolist()
     reader.close()
+
+
+def kept_rows(keeper: IndexStore, reader: SessionReader) -> list[Any] | None:
+    kept = keeper.load([reader])
+    assert kept is not None
+    rows = kept[1].whole()
+    kept[1].close()
+    return None if rows is None else rows.tolist()
+
+
+@pytest.fixture
+def small_parts(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("vxmon.trace.keptrows._ROWS_A_PART", 2)
+
+
+@pytest.mark.usefixtures("small_parts")
+def test_a_window_reads_the_parts_that_it_needs(
+    session: Path, keeper: IndexStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The same rows come as from the whole index, for every window, around losses too."""
+    outcome([session], keeper)
+    read: list[int] = []
+    load = KeptRows._load_part
+
+    def load_part(rows: KeptRows, number: int, into: Any) -> bool:
+        read.append(number)
+        return load(rows, number, into)
+
+    monkeypatch.setattr(KeptRows, "_load_part", load_part)
+    hz = 400_000_000
+    for begin in range(0, 1300, 130):
+        span = Span(begin * 10**9 // hz, (begin + 100) * 10**9 // hz)
+        with (
+            StoredTrace([open_session(str(session))]) as whole,
+            StoredTrace([open_session(str(session))], keeper) as some,
+        ):
+            read.clear()
+            for around in (None, {0: 0}, {0: 70}):
+                expected = rows_within(whole, span, (), around).tolist()
+                assert rows_within(some, span, (), around).tolist() == expected
+            assert len(set(read)) < len(whole.index) / 2
+            assert some.index.tolist() == whole.index.tolist()
+
+
+@pytest.mark.usefixtures("small_parts")
+def test_damage_to_a_part_is_found_when_it_is_needed(session: Path, keeper: IndexStore, walked: Seen) -> None:
+    plain = outcome([session], keeper)
+    good = index_name(session).read_bytes()
+    bad = bytearray(good)
+    bad[-1] ^= 1
+    index_name(session).write_bytes(bytes(bad))
+    walked.names.clear()
+    with StoredTrace([open_session(str(session))], keeper) as trace:
+        assert len(trace.rows_near(0, 0, 50))
+        assert not walked.names
+        assert trace.rows_near(0, 0, 10**9).tolist() == trace.index.tolist() == plain[1]
+        assert walked.names == ["s.pcapng"]
+    assert index_name(session).read_bytes() == good
 
 
 def test_where_the_folder_takes_nothing_the_cache_does(session: Path, keeper: IndexStore, walked: Seen) -> None:

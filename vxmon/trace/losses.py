@@ -19,7 +19,7 @@ from vxmon.trace.facts import LOSS, Run, Stream
 from vxmon.wire.types import Losses, StreamState
 from vxmon.words import counted
 
-__all__ = ["NO_DAMAGE", "SUSPECT", "Account", "Damage", "account"]
+__all__ = ["NO_DAMAGE", "SUSPECT", "Account", "Damage", "account", "loss_starts"]
 
 # A block that is in the file and of no use, as far as it says which one it is.
 SUSPECT: Final = np.dtype(
@@ -289,3 +289,12 @@ def _interval(rows: NDArray[np.void], run: Run, first: StreamState | None, which
     start[at_begin] = min(begin, int(rows["first_time"][0]))
     end[at_end] = max(finish, int(rows["last_time"][-1]))
     return start, end
+
+
+def loss_starts(losses: NDArray[np.void], rows: NDArray[np.void]) -> Ints:
+    """Where the loss before each row's block begins; the block's own begin where there is none."""
+    starts: Ints = rows["first_time"].copy()
+    lost = np.flatnonzero(rows["room"])
+    begin = losses["start"][rows["room"][lost].astype(np.int64) - 1]
+    starts[lost] = np.where(begin >= 0, np.minimum(begin, starts[lost]), starts[lost])
+    return starts

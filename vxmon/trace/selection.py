@@ -25,11 +25,13 @@ from vxmon.trace.columns import Chunk, Columns
 from vxmon.trace.criteria import Selection
 from vxmon.trace.facts import Boot, Facts
 from vxmon.trace.fields import FieldReader
+from vxmon.trace.losses import loss_starts
 from vxmon.trace.names import LOSS_ID
 from vxmon.trace.running import LiveStates, Running, running
 from vxmon.trace.span import EVERYTHING, Span
 from vxmon.trace.state import UNKNOWN, States
 from vxmon.trace.trace import StoredTrace, Trace
+from vxmon.wire.bulk import BLOCK_ROW
 from vxmon.wire.types import NOT_KNOWN
 from vxmon.words import counted
 
@@ -183,25 +185,25 @@ def rows_within(
     ``around`` are ticks before and behind the window, by boot number, of which rows are wanted too; each boot has a
     row then, whatever the window.
     """
-    index = trace.index
-    parts = [index]
-    if span != EVERYTHING:
+    if span == EVERYTHING:
+        parts = [trace.index]
+    else:
         more = around or {}
-        edges = np.searchsorted(index["boot"], np.arange(len(trace.facts.boots) + 1)).tolist()
         parts = [
-            _within(trace, index[begin:end], _limits(boot, span, more.get(boot.number, 0)), one=around is not None)
-            for boot, begin, end in zip(trace.facts.boots, edges[:-1], edges[1:], strict=True)
+            _within(trace, boot, _limits(boot, span, more.get(boot.number, 0)), one=around is not None)
+            for boot in trace.facts.boots
         ]
     wanted = list(cpus)
     if wanted:
         parts = [part[np.isin(part["stream"], wanted)] for part in parts]
-    return parts[0] if len(parts) == 1 else np.concatenate([index[:0], *parts])
+    return parts[0] if len(parts) == 1 else np.concatenate([np.zeros(0, BLOCK_ROW), *parts])
 
 
-def _within(trace: StoredTrace, rows: NDArray[np.void], limits: tuple[int, int], *, one: bool) -> NDArray[np.void]:
+def _within(trace: StoredTrace, boot: Boot, limits: tuple[int, int], *, one: bool) -> NDArray[np.void]:
     """Rows of one boot that touch the limits; its first with ``one`` when there is none."""
     begin, end = limits
-    keep = (rows["last_time"] >= begin) & (_loss_starts(trace, rows) < end)
+    rows = trace.rows_near(boot.number, begin, end)
+    keep = (rows["last_time"] >= begin) & (loss_starts(trace.facts.losses, rows) < end)
     if one and not keep.any():
         keep[:1] = True
     chosen: NDArray[np.void] = rows[keep]
@@ -217,21 +219,12 @@ def _limits(boot: Boot, span: Span, more: int) -> tuple[int, int]:
     )
 
 
-def _loss_starts(trace: StoredTrace, index: NDArray[np.void]) -> Ints:
-    """Where the loss before each block begins; its own begin where there is none."""
-    starts: Ints = index["first_time"].copy()
-    lost = np.flatnonzero(index["room"])
-    begin = trace.facts.losses["start"][index["room"][lost].astype(np.int64) - 1]
-    starts[lost] = np.where(begin >= 0, np.minimum(begin, starts[lost]), starts[lost])
-    return starts
-
-
 def _rows_around(trace: StoredTrace, rows: NDArray[np.void], instants: Instants) -> NDArray[np.void]:
     keep = np.zeros(len(rows), bool)
     for number, (times, reach) in instants.items():
         which = np.flatnonzero(rows["boot"] == number)
         some = rows[which]
-        begin = np.minimum(some["first_time"], _loss_starts(trace, some)) - reach
+        begin = np.minimum(some["first_time"], loss_starts(trace.facts.losses, some)) - reach
         at = np.searchsorted(times, begin)
         keep[which] = (at < len(times)) & (np.append(times, np.iinfo(np.int64).max)[at] <= some["last_time"] + reach)
     return rows[keep]

@@ -8,7 +8,8 @@ index nor one that came along with a session from elsewhere is ever believed; it
 against the files before it is used.
 
 The file: magic, length of the head in bytes (8, big-endian), keyed BLAKE2b of the head (32), the head in JSON, the
-losses, the rows. The head tells the checksums of the last two.
+losses, the rows. The head tells the checksums of the losses and of each part of the rows, and from when to when a part
+is, so that a time window reads and checks only what it needs.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, BinaryIO, Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,6 +32,7 @@ from numpy.typing import NDArray
 import vxmon
 from vxmon.session.reader import SessionReader
 from vxmon.trace.facts import LOSS, Boot, Counters, Facts, FileFacts
+from vxmon.trace.keptrows import KeptRows, Part, UnusableError, digest, parts_of
 from vxmon.trace.plain import PlainError, from_plain, to_plain
 from vxmon.wire.bulk import BLOCK_ROW
 
@@ -40,24 +42,19 @@ VARIABLE: Final = "VXMON_INDEX"
 """Environment variable: ``off`` keeps and uses no index files."""
 
 SUFFIX: Final = ".vxmindex"
-_MAGIC: Final = b"VXMIDX01"
+_MAGIC: Final = b"VXMIDX02"
 _PREFIX: Final = len(_MAGIC) + 8 + 32
 _LONGEST_HEAD: Final = 64 << 20
 # Of each end of a session, to tell a file that was written anew in its place.
 _ENDS: Final = 64 << 10
-_TAIL_SEQUENCE: Final = np.iinfo(np.int64).max
 
-Kept = tuple[Facts, NDArray[np.void]]
+Kept = tuple[Facts, KeptRows]
 Data = bytes | memoryview
 
 
 def index_name(session: Path) -> Path:
     """Where the index of a session lies if its folder takes it."""
     return session.with_name(f".{session.name}{SUFFIX}")
-
-
-class _UnusableError(Exception):
-    """An index file is not what it should be."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,12 +78,12 @@ class IndexStore:
         return None if base is None else IndexStore(base / "vxmon")
 
     def load(self, readers: Sequence[SessionReader]) -> Kept | None:
-        """What is kept of sessions; None when there is nothing that can be used."""
+        """What is kept of sessions; None when there is nothing that can be used. Who gets rows closes them."""
         key = self._key(make=False)
         if key is None:
             return None
         for path in self._places(readers):
-            with contextlib.suppress(OSError, ValueError, _UnusableError, RecursionError, OverflowError):
+            with contextlib.suppress(OSError, ValueError, UnusableError, RecursionError, OverflowError):
                 return _read(path, key, readers)
         return None
 
@@ -152,7 +149,7 @@ def _program() -> str:
 
 
 def _encode(readers: Sequence[SessionReader], facts: Facts, index: NDArray[np.void], key: bytes) -> list[Data]:
-    losses, rows = facts.losses.tobytes(), np.ascontiguousarray(index).view(np.uint8).data
+    losses, index = facts.losses.tobytes(), np.ascontiguousarray(index)
     boots = [replace(boot) for boot in facts.boots]
     for boot in boots:
         boot.forget_wall()
@@ -167,19 +164,15 @@ def _encode(readers: Sequence[SessionReader], facts: Facts, index: NDArray[np.vo
             "counters": to_plain(facts.counters),
             "problems": facts.problems,
         },
-        "losses": [len(facts.losses), _digest(losses, key)],
-        "rows": [len(index), _digest(rows, key)],
+        "losses": [len(facts.losses), digest(losses, key)],
+        "parts": parts_of(index, facts.losses, key),
     }
     text = json.dumps(head, separators=(",", ":")).encode()
-    return [_MAGIC, len(text).to_bytes(8, "big"), _mac(text, key), text, losses, rows]
+    return [_MAGIC, len(text).to_bytes(8, "big"), _mac(text, key), text, losses, index.view(np.uint8).data]
 
 
 def _mac(data: bytes, key: bytes) -> bytes:
     return hashlib.blake2b(data, key=key, digest_size=32).digest()
-
-
-def _digest(data: Data, key: bytes) -> str:
-    return hashlib.blake2b(data, key=key, digest_size=32).hexdigest()
 
 
 def _write(path: Path, parts: Sequence[Data]) -> bool:
@@ -206,36 +199,41 @@ def _write(path: Path, parts: Sequence[Data]) -> bool:
 
 
 def _read(path: Path, key: bytes, readers: Sequence[SessionReader]) -> Kept:
-    with path.open("rb") as file:
-        size = os.fstat(file.fileno()).st_size
-        head = _read_head(file.read(_PREFIX), file, key)
-        if head["program"] != _program() or head["files"] != _marks(readers):
-            raise _UnusableError
-        (losses, losses_digest), (rows, rows_digest) = head["losses"], head["rows"]
-        if file.tell() + losses * LOSS.itemsize + rows * BLOCK_ROW.itemsize != size:
-            raise _UnusableError
-        loss_bytes = file.read(losses * LOSS.itemsize)
-        row_bytes = file.read(rows * BLOCK_ROW.itemsize)
-    if _digest(loss_bytes, key) != losses_digest or _digest(row_bytes, key) != rows_digest:
-        raise _UnusableError
+    # Open until the rows are closed: another index may take its place meanwhile.
+    with contextlib.ExitStack() as opened:
+        file = opened.enter_context(path.open("rb", buffering=0))
+        facts, parts = _read_facts(file, key, readers)
+        rows = KeptRows(file, file.tell(), parts, key, lambda some: _sound(some, facts, readers))
+        if file.tell() + len(rows) * BLOCK_ROW.itemsize != os.fstat(file.fileno()).st_size:
+            raise UnusableError
+        opened.pop_all()
+        return facts, rows
+
+
+def _read_facts(file: BinaryIO, key: bytes, readers: Sequence[SessionReader]) -> tuple[Facts, list[Part]]:
+    """What is before the rows: the facts, and the parts of the rows."""
+    head = _read_head(file.read(_PREFIX), file, key)
+    if head["program"] != _program() or head["files"] != _marks(readers):
+        raise UnusableError
+    count, told = head["losses"]
+    losses = file.read(count * LOSS.itemsize)
+    if digest(losses, key) != told:
+        raise UnusableError
     facts = _facts(head, readers)
-    facts.losses = np.frombuffer(loss_bytes, LOSS)
-    index = np.frombuffer(row_bytes, BLOCK_ROW)
-    if not _sound(index, facts, readers):
-        raise _UnusableError
-    return facts, index
+    facts.losses = np.frombuffer(losses, LOSS)
+    return facts, [Part.of(part) for part in head["parts"]]
 
 
-def _read_head(prefix: bytes, file: Any, key: bytes) -> dict[str, Any]:
+def _read_head(prefix: bytes, file: BinaryIO, key: bytes) -> dict[str, Any]:
     length = int.from_bytes(prefix[len(_MAGIC) : len(_MAGIC) + 8], "big")
     if len(prefix) < _PREFIX or prefix[: len(_MAGIC)] != _MAGIC or length > _LONGEST_HEAD:
-        raise _UnusableError
+        raise UnusableError
     text = file.read(length)
     if len(text) != length or _mac(text, key) != prefix[-32:]:
-        raise _UnusableError
+        raise UnusableError
     head = json.loads(text)
     if not isinstance(head, dict):
-        raise _UnusableError
+        raise UnusableError
     return head
 
 
@@ -259,7 +257,7 @@ def _facts(head: dict[str, Any], readers: Sequence[SessionReader]) -> Facts:
 
 
 def _sound(index: NDArray[np.void], facts: Facts, readers: Sequence[SessionReader]) -> bool:
-    """True when every row can be used: places inside of the files, numbers of boots and losses that exist, order."""
+    """True when every row can be used: places inside of the files, numbers of boots and losses that exist."""
     if not len(index):
         return True
     sizes = np.array([reader.size or 0 for reader in readers], np.int64)
@@ -268,5 +266,4 @@ def _sound(index: NDArray[np.void], facts: Facts, readers: Sequence[SessionReade
     slots = 8 * index["slots"].astype(np.int64)
     at, end = index["slots_at"], sizes[index["file"]]
     inside = (at >= index["starts_back"]) & (at <= end - slots) & (index["count"] <= index["slots"])
-    ordered = bool((index["boot"][1:] >= index["boot"][:-1]).all())
-    return ordered and bool(inside.all()) and int(index["room"].max()) <= len(facts.losses)
+    return bool(inside.all()) and int(index["room"].max()) <= len(facts.losses)

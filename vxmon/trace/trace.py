@@ -34,6 +34,7 @@ from vxmon.trace.scan import Scanner
 from vxmon.wire.datagram import VERSION
 
 if TYPE_CHECKING:
+    from vxmon.trace.keptrows import KeptRows
     from vxmon.trace.store import IndexStore
 
 __all__ = ["StoredTrace", "Trace", "check_format", "note_cut", "note_file"]
@@ -90,20 +91,40 @@ class StoredTrace(Trace):
 
     """
 
-    index: NDArray[np.void]
-
     def __init__(self, readers: Iterable[SessionReader], store: IndexStore | None = None) -> None:
         super().__init__(readers)
+        self._store = store
+        self._kept: KeptRows | None = None
+        self._index: NDArray[np.void] | None = None
         kept = None if store is None else store.load(self._readers)
-        if kept is not None:
-            self.facts, self.index = kept
+        if kept is None:
+            self.facts, self._index = self._scan()
+        else:
+            self.facts, self._kept = kept
             self.facts.cut, _ = read_cut(file.metadata for file in self.facts.files)
-            return
-        self._scan()
-        if store is not None:
-            store.save(self._readers, self.facts, self.index)
 
-    def _scan(self) -> None:
+    def close(self) -> None:
+        """Close the files."""
+        super().close()
+        if self._kept is not None:
+            self._kept.close()
+
+    @property
+    def index(self) -> NDArray[np.void]:
+        """A row for each block, and each loss behind the last one of a stream: see vxmon.trace.index."""
+        if self._index is None and self._kept is not None:
+            self._index = self._kept.whole()
+        if self._index is None:
+            # What is kept turns out to be damaged; the facts were checked before.
+            _, self._index = self._scan()
+        return self._index
+
+    def rows_near(self, boot: int, begin: int, end: int) -> NDArray[np.void]:
+        """Rows of a boot: at least those that are, or whose losses are, between two instants; and its first."""
+        near = self._kept.touching(boot, begin, end) if self._kept is not None and self._index is None else None
+        return near if near is not None else _of_boot(self.index, boot)
+
+    def _scan(self) -> tuple[Facts, NDArray[np.void]]:
         """The first pass."""
         scanner = Scanner()
         for number, reader in enumerate(self._readers):
@@ -112,8 +133,10 @@ class StoredTrace(Trace):
             note_file(scanner.facts, reader)
         check_format(scanner)
         note_cut(scanner.facts)
-        self.index = build_index(scanner, Damage.of(reader.damage for reader in self._readers))
-        self.facts = scanner.facts
+        index = build_index(scanner, Damage.of(reader.damage for reader in self._readers))
+        if self._store is not None:
+            self._store.save(self._readers, scanner.facts, index)
+        return scanner.facts, index
 
     def count_altered(self) -> int | None:
         """Datagrams of vxmon's own files that are not as they were written; None when no file is vxmon's own.
@@ -145,6 +168,13 @@ class StoredTrace(Trace):
         for boot, begin, end in zip(self.facts.boots, edges[:-1], edges[1:], strict=True):
             for columns in merge_blocks(index[begin:end], read, boot.byte_order == "big"):
                 yield Chunk(boot, columns, self.facts.losses)
+
+
+def _of_boot(index: NDArray[np.void], number: int) -> NDArray[np.void]:
+    """The rows of a boot; they are in order of boots."""
+    begin, end = np.searchsorted(index["boot"], [number, number + 1]).tolist()
+    rows: NDArray[np.void] = index[begin:end]
+    return rows
 
 
 def note_file(facts: Facts, reader: SessionReader) -> None:
