@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 from itertools import pairwise
 from typing import Final, Literal
 
@@ -21,6 +21,7 @@ from vxmon.trace.fields import FieldReader
 from vxmon.trace.names import LOSS_ID
 from vxmon.trace.ticks import ticks_to_ns
 from vxmon.trace.trace import StoredTrace
+from vxmon.valueclass import dataclass
 from vxmon.wire.events import TABLES, EventId, OnOff
 from vxmon.wire.types import EventTable
 from vxmon.words import counted

@@ -10,7 +10,6 @@ for chunk in ...:
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
 from typing import Final, Literal
 
 import numpy as np
@@ -30,6 +29,7 @@ from vxmon.trace.state_events import mode_rows
 from vxmon.trace.state_modes import Modes
 from vxmon.trace.state_windows import People, split_segments
 from vxmon.trace.trace import StoredTrace
+from vxmon.valueclass import dataclass
 from vxmon.wire.events import EventId
 
 __all__ = ["Recording", "Scene", "Scope", "window_rows"]

@@ -4,10 +4,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Final
 
 from vxmon.analysis.figures import Extreme, Figure, Range
+from vxmon.valueclass import dataclass
 
 __all__ = ["STATISTICS", "Spread", "spread_of"]
 

@@ -7,8 +7,10 @@ Times are integer nanoseconds, sizes are bytes. ``None`` means that the file doe
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Literal
+
+from vxmon.valueclass import dataclass
 
 __all__ = [
     "INFINITE_TIME",

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from vxmon.valueclass import dataclass
 
 __all__ = ["Place"]
 

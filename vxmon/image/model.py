@@ -3,9 +3,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from enum import StrEnum
 from typing import Literal
+
+from vxmon.valueclass import dataclass
 
 __all__ = ["Image", "Kind", "Problem", "Section", "Segment", "Severity"]
 

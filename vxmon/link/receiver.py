@@ -17,13 +17,13 @@ import struct
 import sys
 import threading
 import time
-from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from vxmon.errors import TargetError
+from vxmon.valueclass import dataclass
 
 __all__ = ["BATCH", "STRIDE", "Received", "Receiver", "open_socket"]
 

@@ -4,10 +4,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Protocol
 
 from vxmon.errors import InputError
+from vxmon.valueclass import dataclass
 from vxmon.wire.types import EventTable, RunConfig, TargetInfo
 
 __all__ = ["Resolver", "TargetView", "select_events"]

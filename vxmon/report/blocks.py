@@ -4,7 +4,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
+
+from vxmon.valueclass import dataclass
 
 __all__ = ["Bar", "Bars", "Block", "Table", "Text", "Tree", "bar_of", "plain_lines"]
 

@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
@@ -12,6 +11,7 @@ from numpy.typing import NDArray
 
 from vxmon.session.formats import LINK_TYPES
 from vxmon.session.framing import Bytes, Ints, Packets
+from vxmon.valueclass import dataclass
 from vxmon.wire.distinct import distinct
 
 __all__ = ["Udp", "find_udp", "select"]

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import Any, Final
 
@@ -23,6 +23,7 @@ from vxmon.session.packets import Endpoint, encode_packet
 from vxmon.session.sink import FileSink
 from vxmon.session.tablekeeper import TableKeeper
 from vxmon.session.writer import SessionWriter
+from vxmon.valueclass import dataclass
 from vxmon.wire.bulk import block_datagrams, scan_blocks
 
 __all__ = ["RotatingRecorder", "part_name"]

@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Final, Self
 
 import numpy as np
@@ -12,6 +11,7 @@ from numpy.typing import NDArray
 
 from vxmon.errors import InputError
 from vxmon.session.reader import SessionReader
+from vxmon.valueclass import dataclass
 from vxmon.wire.datagram import MAX_DATAGRAM
 
 __all__ = ["CHANGED", "BlockBytes", "BlockReader"]

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import PurePath
 from typing import Any, Final
 
@@ -27,6 +27,7 @@ from vxmon.trace.cuts import Cut, Kept, write_cut
 from vxmon.trace.facts import Facts
 from vxmon.trace.selection import rows_within
 from vxmon.trace.trace import StoredTrace
+from vxmon.valueclass import dataclass
 from vxmon.wire.bulk import block_datagrams, scan_blocks
 from vxmon.wire.datagram import decode_datagram
 from vxmon.wire.status import decode_target_heartbeat

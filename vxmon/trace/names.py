@@ -3,9 +3,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Final, TypeVar
 
+from vxmon.valueclass import dataclass
 from vxmon.wire.types import (
     EventTable,
     ObjectEntry,

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Any, Final, Self
 
 import numpy as np
@@ -19,6 +19,7 @@ from vxmon.trace.opening import open_trace
 from vxmon.trace.ticks import ticks_to_ns
 from vxmon.trace.trace import StoredTrace
 from vxmon.trace.values import field_arrays
+from vxmon.valueclass import dataclass
 from vxmon.wire.types import Event, Field, FieldType
 
 __all__ = ["Events", "Recording", "open_recording"]

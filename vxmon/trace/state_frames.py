@@ -4,12 +4,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
+from vxmon.valueclass import dataclass
 from vxmon.wire.types import Schedule
 
 __all__ = ["FrameRows", "FrameTrack", "Occurrences"]

@@ -7,11 +7,13 @@ loss and left behind it is never paired.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
+
+from vxmon.valueclass import dataclass
 
 __all__ = ["ENTRY", "EXIT", "GAP", "Pairing", "Pairs"]
 

@@ -8,7 +8,7 @@ is received wait as many as the depth says; that holds while nothing is lost bet
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Final, Literal
 
 import numpy as np
@@ -20,6 +20,7 @@ from vxmon.analysis.comm.opens import OpenTable, Sends
 from vxmon.analysis.comm.source import SourceBook
 from vxmon.analysis.figures import Figure, Range
 from vxmon.trace.batches import present
+from vxmon.valueclass import dataclass
 from vxmon.wire.events import CommResult
 
 __all__ = ["DestinationBook", "FlowKey", "Orphan", "Unmatched"]

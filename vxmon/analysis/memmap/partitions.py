@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import PurePath
 from typing import Literal
 
@@ -14,6 +14,7 @@ from vxmon.config.model import ModuleConfig, PartitionConfig, Source
 from vxmon.errors import InputError
 from vxmon.image.layout import Layout
 from vxmon.image.model import Image, Kind
+from vxmon.valueclass import dataclass
 
 __all__ = [
     "ModuleCheck", "PartitionMemory", "SectionBudget", "Verdict", "check_module", "check_session", "with_observed",

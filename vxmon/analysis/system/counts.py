@@ -4,11 +4,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
+
+from vxmon.valueclass import dataclass
 
 __all__ = ["ALL", "BINS", "Counts", "KindBook", "RateBook", "most_lost"]
 

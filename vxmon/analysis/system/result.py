@@ -4,12 +4,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Final, Literal
 
 from vxmon.analysis.figures import Figure
 from vxmon.analysis.spread import Spread
 from vxmon.trace.span import EVERYTHING, Span
+from vxmon.valueclass import dataclass
 from vxmon.wire.events import EventId
 
 __all__ = [

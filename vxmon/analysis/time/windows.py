@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Final
 
 import numpy as np
@@ -16,6 +16,7 @@ from vxmon.trace.state import Segments
 from vxmon.trace.state_frames import FrameRows
 from vxmon.trace.state_modes import BRIDGE, DOUBTFUL, NORMAL, NOT_NORMAL, WAITING, Modes, Verdicts
 from vxmon.trace.state_windows import PARTS, People, WindowPlace, Windows, WindowTable, unknown_part
+from vxmon.valueclass import dataclass
 from vxmon.wire.types import Schedule
 
 __all__ = ["QUANTITIES", "PlaceBook", "WindowBooks"]
