@@ -9,6 +9,7 @@ import struct
 import threading
 from pathlib import Path
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -456,3 +457,33 @@ def test_long_sessions_are_read_in_little_memory(tmp_path: Path) -> None:
         assert tracemalloc.get_traced_memory()[1] < 24 << 20
     finally:
         tracemalloc.stop()
+
+
+def chain(words: list[int]) -> tuple[list[int], int]:
+    """The walk of the pcapng draft, block by block: whole blocks and the bytes they take, up to what cannot be."""
+    at, found = 0, []
+    while at + 2 <= len(words) and not (at and words[at] == 0x0A0D0D0A):
+        size = words[at + 1]
+        if size % 4 or not 12 <= size <= 1 << 24 or at + size // 4 > len(words):
+            break
+        found.append(at)
+        at += size // 4
+    return found, 4 * at
+
+
+@settings(max_examples=300, deadline=None)
+@given(
+    blocks=st.lists(
+        st.tuples(st.sampled_from([4, 9, 10, 0x0A0D0D0A]), st.sampled_from([12, 16, 28, 0, 4, 13, 1 << 25])), max_size=9
+    ),
+    cut=st.integers(0, 20),
+)
+def test_the_walk_finds_the_blocks_that_the_chain_of_lengths_leads_to(blocks: list[tuple[int, int]], cut: int) -> None:
+    words = [10, 12, 12]
+    for kind, size in blocks:
+        words += [kind, size, *([7] * (min(size, 28) // 4 - 3)), size] if size >= 12 else [kind, size]
+    words = words[: max(len(words) - cut, 3)]
+    found, used = chain(words)
+    scan = PcapngFraming().scan(np.array(words, "<u4").view(np.uint8))
+    assert scan.used == used
+    assert (len(scan.packets.at), bool(found)) == (0, True)

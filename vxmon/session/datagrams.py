@@ -13,6 +13,7 @@ from vxmon.session.formats import LINK_TYPES
 from vxmon.session.framing import Bytes, Ints, Packets
 from vxmon.valueclass import dataclass
 from vxmon.wire.distinct import distinct
+from vxmon.wire.gather import gather
 
 __all__ = ["Udp", "find_udp", "select"]
 
@@ -44,33 +45,57 @@ class Udp:
 def find_udp(data: Bytes, packets: Packets, skipped: Counter[str]) -> Udp:
     """The datagrams in packets; what is none is counted in ``skipped`` by reason."""
     ip_at, is_ip = _ip_headers(data, packets, skipped)
-    which = np.flatnonzero(is_ip)
-    ip_at, end = ip_at[which], (packets.at + packets.captured)[which]
-    heads = data.take(ip_at[:, None] + np.arange(_IP_HEADER), mode="clip")
-    header = (heads[:, 0] & 15).astype(np.int64) * 4
-    udp_at = ip_at + header
+    ip_at, end, times = _those(is_ip, ip_at, packets.at + packets.captured, packets.times)
+    heads = _Heads(data, ip_at)
+    udp_at = ip_at + heads.size
     reasons = (
-        ("not IPv4", (heads[:, 0] >> 4 != 4) | (header < _IP_HEADER)),
-        ("not UDP", heads[:, 9] != _UDP),
-        ("IP fragments", (heads[:, 6] & 0x3F | heads[:, 7]) != 0),
+        ("not IPv4", (heads.bytes[:, 0] >> 4 != 4) | (heads.size < _IP_HEADER)),
+        ("not UDP", heads.bytes[:, 9] != _UDP),
+        ("IP fragments", heads.words[3] & 0x3FFF != 0),
         ("cut before their UDP header", udp_at + _UDP_HEADER > end),
     )
     good = _sift(reasons, skipped, ip_at + _IP_HEADER > end)
-    which, heads, udp_at, end = which[good], heads[good], udp_at[good], end[good]
-    udp = _words16(data, udp_at, 4)
-    sent = udp[:, 2] - _UDP_HEADER
-    total = heads[:, 2].astype(np.int64) << 8 | heads[:, 3]
-    broken = (sent < 0) | (total < udp_at - ip_at[good] + udp[:, 2])
-    fine = _sift((("malformed", broken),), skipped, np.zeros(len(broken), bool))
-    sources, destinations = _addresses(heads, 12) << 16 | udp[:, 0], _addresses(heads, 16) << 16 | udp[:, 1]
-    offsets = udp_at + _UDP_HEADER
+    if not good.all():
+        ip_at, end, times, udp_at = _those(good, ip_at, end, times, udp_at)
+        heads = _Heads(data, ip_at)
+    ports = heads.ports(data, udp_at)
+    broken = (ports[2] < _UDP_HEADER) | (heads.words[1] < heads.size + ports[2])
+    sources, destinations = (
+        (heads.words[at] << 16 | heads.words[at + 1]) << 16 | port for at, port in ((6, ports[0]), (8, ports[1]))
+    )
+    offsets, sent = udp_at + _UDP_HEADER, ports[2] - _UDP_HEADER
     lengths = np.minimum(sent, end - offsets)
-    times = packets.times[which]
-    return Udp(*(column[fine] for column in (offsets, lengths, sent, times, sources, destinations)))
+    fine = _sift((("malformed", broken),), skipped, np.zeros(len(broken), bool))
+    return Udp(*_those(fine, offsets, lengths, sent, times, sources, destinations))
 
 
-def _sift(reasons: tuple[tuple[str, Bools], ...], skipped: Counter[str], cut: Bools) -> Ints:
-    """Places without a reason against them. The first reason counts; ``cut`` goes before all."""
+class _Heads:
+    """IPv4 headers, and their 16-bit words as columns; ``size`` is the length of each in bytes as it says."""
+
+    def __init__(self, data: Bytes, at: Ints) -> None:
+        self.bytes = gather(data, at, _IP_HEADER + _UDP_HEADER)
+        self.words = _columns(self.bytes)
+        self.size: Ints = (self.bytes[:, 0] & 15).astype(np.int64) * 4
+
+    def ports(self, data: Bytes, udp_at: Ints) -> Ints:
+        """Columns of the UDP headers: source port, destination port, length, checksum."""
+        if (self.size == _IP_HEADER).all():
+            return self.words[_IP_HEADER >> 1 :]
+        return _columns(gather(data, udp_at, _UDP_HEADER))
+
+
+def _columns(table: Bytes) -> Ints:
+    """The 16-bit words of rows of bytes, in network order, as columns."""
+    return np.ascontiguousarray(table.view(">u2").T, np.int64)
+
+
+def _those(which: Bools, *columns: Ints) -> tuple[Ints, ...]:
+    """The rows for which it is true; not copied when it is so for all."""
+    return columns if which.all() else tuple(column[which] for column in columns)
+
+
+def _sift(reasons: tuple[tuple[str, Bools], ...], skipped: Counter[str], cut: Bools) -> Bools:
+    """Rows without a reason against them. The first reason counts; ``cut`` goes before all."""
     left = ~cut
     if cut.any():
         skipped["cut before their UDP header"] += int(cut.sum())
@@ -79,7 +104,7 @@ def _sift(reasons: tuple[tuple[str, Bools], ...], skipped: Counter[str], cut: Bo
         if here.any():
             skipped[name] += int(here.sum())
             left &= ~here
-    return np.flatnonzero(left)
+    return left
 
 
 def _ip_headers(data: Bytes, packets: Packets, skipped: Counter[str]) -> tuple[Ints, Bools]:
@@ -106,7 +131,7 @@ def _ip_headers(data: Bytes, packets: Packets, skipped: Counter[str]) -> tuple[I
 def _ether(data: Bytes, begins: Ints, ether: int, header: int) -> tuple[Bools, Ints]:
     """Follow VLAN tags to the EtherType; returns which are IPv4, and where it begins."""
     kind_at, ip_at = begins + ether, begins + header
-    kinds = _words16(data, kind_at, 1)[:, 0]
+    kinds = _columns(gather(data, kind_at, 2))[0]
     if ether + 2 == header:
         kind_at = ip_at - 2
     tagged = np.isin(kinds, _VLAN_TAGS)
@@ -116,24 +141,11 @@ def _ether(data: Bytes, begins: Ints, ether: int, header: int) -> tuple[Bools, I
         # The tag is followed by the next EtherType, whatever the link header before it.
         kind_at = np.where(tagged, ip_at + 2, kind_at)
         ip_at = np.where(tagged, ip_at + 4, ip_at)
-        kinds = np.where(tagged, _words16(data, kind_at, 1)[:, 0], kinds)
+        kinds = np.where(tagged, _columns(gather(data, kind_at, 2))[0], kinds)
         tagged &= np.isin(kinds, _VLAN_TAGS)
     return kinds == _ETHERTYPE_IPV4, ip_at
 
 
-def _words16(data: Bytes, at: Ints, count: int) -> Ints:
-    words = data.take(at[:, None] + np.arange(2 * count), mode="clip").astype(np.int64)
-    return words[:, 0::2] << 8 | words[:, 1::2]
-
-
-def _addresses(heads: Bytes, at: int) -> Ints:
-    words: Ints = np.ascontiguousarray(heads[:, at : at + 4]).view(">u4")[:, 0].astype(np.int64)
-    return words
-
-
 def select(udp: Udp, which: Bools) -> Udp:
     """Some of the datagrams."""
-    if which.all():
-        return udp
-    columns = (udp.offsets, udp.lengths, udp.sent, udp.times, udp.sources, udp.destinations)
-    return Udp(*(column[which] for column in columns))
+    return Udp(*_those(which, udp.offsets, udp.lengths, udp.sent, udp.times, udp.sources, udp.destinations))

@@ -16,12 +16,15 @@ from numpy.typing import NDArray
 
 from vxmon.session.formats import LINK_TYPES, MAX_PACKET
 from vxmon.valueclass import dataclass
+from vxmon.wire.gather import Bytes, Ints, gather
 
 __all__ = [
     "NO_PACKETS",
+    "Bytes",
     "Framing",
     "Hops",
     "Interface",
+    "Ints",
     "Packets",
     "Scan",
     "Statistics",
@@ -29,9 +32,6 @@ __all__ = [
     "plausible",
     "read_words",
 ]
-
-Ints = NDArray[np.int64]
-Bytes = NDArray[np.uint8]
 
 _MAGIC: Final = b"VXMN"
 
@@ -119,8 +119,7 @@ def find_magic(data: Bytes, start: int, hops: Hops) -> Ints:
 
 def read_words(data: Bytes, at: Ints, count: int, order: str) -> NDArray[np.uint32]:
     """``count`` 32-bit words at each place, as rows; places must lie inside."""
-    words = data.take(at[:, None] + np.arange(4 * count), mode="clip").reshape(-1)
-    return words.view(f"{order}u4").reshape(-1, count)
+    return gather(data, at, 4 * count).view(f"{order}u4")
 
 
 def plausible(captured: Ints, original: Ints) -> NDArray[np.bool_]:

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import struct
 from collections import Counter
 from collections.abc import Iterator
@@ -25,8 +26,10 @@ from vxmon.session.formats import (
 )
 from vxmon.session.framing import (
     NO_PACKETS,
+    Bytes,
     Hops,
     Interface,
+    Ints,
     Packets,
     Scan,
     Statistics,
@@ -44,6 +47,8 @@ _TIME_OFFSET: Final = 14
 _RECEIVED: Final = 4
 _DROPPED: Final = 5
 _MIN_BLOCK: Final = 12
+# Of a packet block, up to its lengths.
+_HEAD_WORDS: Final = 7
 # Types in use: ours, name resolution, journal, secrets, process events, custom.
 _KNOWN: Final = (
     SECTION, INTERFACE, PACKET, SIMPLE_PACKET, STATISTICS, ENHANCED_PACKET, 4, 9, 10, 0x204, 0x210, 0xBAD, 0x40000BAD,
@@ -59,9 +64,6 @@ _LONGEST_INTERFACE: Final = 1 << 16
 # Where the next packet is looked for first: most often it is not far.
 _NEAR: Final = 1 << 17
 _FAR: Final = (1 << 63) - 1
-
-Ints = NDArray[np.int64]
-Bytes = NDArray[np.uint8]
 
 
 class PcapngFraming:
@@ -83,17 +85,18 @@ class PcapngFraming:
             return Scan(NO_PACKETS, 0)
         if data[:4].tobytes() == SECTION.to_bytes(4, "little") and not self._enter_section(data):
             return Scan(NO_PACKETS, 0, "a section header with a wrong byte-order magic")
-        aligned = data[: len(data) & ~3]
-        words = aligned.view("<u4") if self._order == "<" else aligned.view(">u4").astype("<u4")
-        at, used, damage = self._walk(words)
-        if not at:
+        words = data[: len(data) & ~3].view(f"{self._order}u4")
+        begins = self._walk(words)
+        heads = np.ascontiguousarray(read_words(data, begins << 2, _HEAD_WORDS, self._order).T, np.uint32)
+        begins, used, damage = _whole(begins, heads, len(words))
+        if not len(begins):
             return Scan(NO_PACKETS, used, damage)
-        begins = np.array(at, np.int64)
-        wrong = np.flatnonzero(self._unsound(words, begins))
+        heads = heads[:, : len(begins)]
+        wrong = np.flatnonzero(_unsound(words, begins, heads))
         if len(wrong):
             used, damage = int(begins[wrong[0]]) << 2, "a block contradicts itself"
-            begins = begins[: wrong[0]]
-        return self._read(data, words, begins, used, damage)
+            begins, heads = begins[: wrong[0]], heads[:, : wrong[0]]
+        return self._read(data, begins, heads, used, damage)
 
     def _enter_section(self, data: Bytes) -> bool:
         magic = data[8:12].tobytes()
@@ -104,46 +107,33 @@ class PcapngFraming:
         return True
 
     @staticmethod
-    def _walk(words: NDArray[np.uint32]) -> tuple[list[int], int, str]:
-        """Places of whole blocks, in words; bytes used; damage. A later section header ends the walk."""
-        view = words.data
-        at, end = 0, len(words)
+    def _walk(words: NDArray[np.uint32]) -> Ints:
+        """Places that the chain of lengths leads to, in words; what is behind one that is wrong means nothing."""
+        view = words.astype("<u4", copy=False).data
         begins: list[int] = []
         append = begins.append
-        while at + 2 <= end:
-            if view[at] == SECTION and at:
-                break
-            size = view[at + 1]
-            if size & 3 or not _MIN_BLOCK <= size <= MAX_BLOCK:
-                return begins, at << 2, f"a block of {size} bytes"
-            following = at + (size >> 2)
-            if following > end:
-                break
-            append(at)
-            at = following
-        return begins, at << 2, ""
+        at = 0
+        # So many blocks at most: a length of 0 leads nowhere.
+        with contextlib.suppress(IndexError):
+            for _ in range(len(words) // (_MIN_BLOCK >> 2) + 1):
+                size = view[at + 1]
+                append(at)
+                at += size >> 2
+        return np.array(begins, np.int64)
 
-    @staticmethod
-    def _unsound(words: NDArray[np.uint32], begins: Ints) -> NDArray[np.bool_]:
-        """Blocks whose two lengths differ, or that are too short for their type."""
-        sizes = words[begins + 1]
-        kinds = words[begins]
-        wrong: NDArray[np.bool_] = words[begins + (sizes >> 2) - 1] != sizes
-        for kind, smallest in _SMALLEST.items():
-            wrong |= (kinds == kind) & (sizes < smallest)
-        return wrong
-
-    def _read(self, data: Bytes, words: NDArray[np.uint32], begins: Ints, used: int, damage: str) -> Scan:
-        kinds = words[begins]
+    def _read(self, data: Bytes, begins: Ints, heads: NDArray[np.uint32], used: int, damage: str) -> Scan:
+        kinds = heads[0]
         is_packet = (kinds == ENHANCED_PACKET) | (kinds == PACKET)
-        for begin in begins[~is_packet].tolist():
-            self._read_other(data[begin << 2 : (begin << 2) + int(words[begin + 1])].tobytes(), int(words[begin]))
-        self._count_skipped(kinds)
-        some = begins[is_packet]
-        packets, fine = self._packets(words, some, kinds[is_packet] == PACKET)
+        if not is_packet.all():
+            for number in np.flatnonzero(~is_packet).tolist():
+                begin = int(begins[number]) << 2
+                self._read_other(data[begin : begin + int(heads[1, number])].tobytes(), int(kinds[number]))
+            self._count_skipped(kinds)
+            begins, heads = begins[is_packet], heads[:, is_packet]
+        packets, fine = self._packets(begins, heads)
         if not fine.all():
             first = int(np.flatnonzero(~fine)[0])
-            used, damage = int(some[first]) << 2, "the lengths or the interface of a packet cannot be right"
+            used, damage = int(begins[first]) << 2, "the lengths or the interface of a packet cannot be right"
             columns = (packets.at, packets.captured, packets.original, packets.times, packets.link_types)
             packets = Packets(*(column[:first] for column in columns))
         return Scan(packets, used, damage)
@@ -157,19 +147,18 @@ class PcapngFraming:
             if which.any():
                 self.skipped[reason] += int(which.sum())
 
-    def _packets(
-        self, words: NDArray[np.uint32], begins: Ints, obsolete: NDArray[np.bool_]
-    ) -> tuple[Packets, NDArray[np.bool_]]:
+    def _packets(self, begins: Ints, heads: NDArray[np.uint32]) -> tuple[Packets, NDArray[np.bool_]]:
         """Packets of packet blocks, and which of them make sense."""
-        interface = words[begins + 2].astype(np.int64)
+        interface = heads[2].astype(np.int64)
+        obsolete = heads[0] == PACKET
         if obsolete.any():
             # The obsolete block has 16 bits of interface and 16 of drops, in the order of the file.
             short = interface & 0xFFFF if self._order == "<" else interface >> 16
             interface = np.where(obsolete, short, interface)
-        stamps = words[begins + 3].astype(np.uint64) << np.uint64(32) | words[begins + 4]
-        captured, original = words[begins + 5].astype(np.int64), words[begins + 6].astype(np.int64)
+        stamps = heads[3].astype(np.uint64) << np.uint64(32) | heads[4]
+        captured, original = heads[5].astype(np.int64), heads[6].astype(np.int64)
         fine = plausible(captured, original) & (interface < len(self._interfaces))
-        fine &= captured + 32 <= words[begins + 1]
+        fine &= captured + 32 <= heads[1]
         times, links = np.zeros(len(begins), np.int64), np.full(len(begins), _NO_LINK, np.int64)
         for number in distinct(interface[fine]):
             here = fine & (interface == number)
@@ -272,6 +261,30 @@ class PcapngFraming:
                 return at
             at = raw.find(mark, at + 1)
         return None
+
+
+def _whole(begins: Ints, heads: NDArray[np.uint32], end: int) -> tuple[Ints, int, str]:
+    """Whole blocks of those that the walk found in ``end`` words; bytes used; damage. A later section ends the walk."""
+    kinds, sizes = heads[0], heads[1]
+    following = begins + (sizes >> 2)
+    section = kinds == SECTION
+    section[:1] = False
+    wrong = (sizes & 3 != 0) | (sizes < _MIN_BLOCK) | (sizes > MAX_BLOCK)
+    stop = np.flatnonzero(section | wrong | (following > end))
+    if not len(stop):
+        return begins, int(following[-1]) << 2 if len(begins) else 0, ""
+    first = int(stop[0])
+    damage = f"a block of {sizes[first]} bytes" if wrong[first] and not section[first] else ""
+    return begins[:first], int(begins[first]) << 2, damage
+
+
+def _unsound(words: NDArray[np.uint32], begins: Ints, heads: NDArray[np.uint32]) -> NDArray[np.bool_]:
+    """Blocks whose two lengths differ, or that are too short for their type."""
+    kinds, sizes = heads[0], heads[1]
+    wrong: NDArray[np.bool_] = words[begins + (sizes >> 2) - 1] != sizes
+    for kind, smallest in _SMALLEST.items():
+        wrong |= (kinds == kind) & (sizes < smallest)
+    return wrong
 
 
 def _nanoseconds(stamps: NDArray[np.uint64], interface: Interface) -> Ints:

@@ -18,18 +18,20 @@ from vxmon.session.source import Source, open_source, sniff
 from vxmon.session.writer import COMMENT_PREFIX, FORMAT
 from vxmon.valueclass import dataclass
 from vxmon.wire.distinct import distinct
+from vxmon.wire.gather import gather
 from vxmon.words import counted
 
 __all__ = ["Batch", "SessionReader", "open_session"]
 
-# Bytes read at once; a batch holds no more (unless one block is larger).
+# Bytes read at once, of a pipe and of a file; a batch holds no more (unless one block is larger).
 CHUNK: Final = 1 << 20
+FILE_CHUNK: Final = 1 << 22
 # Damaged places that are worth going on after.
 _MAX_DAMAGE: Final = 1000
 # Kept while looking for the next packet after damage: longer than any of ours.
 _OVERLAP: Final = 1 << 16
 _MAX_TARGETS: Final = 64
-_MAGIC: Final = np.frombuffer(b"VXMN", np.uint8)
+_MAGIC: Final = int.from_bytes(b"VXMN", "little")
 _FROM_TARGET: Final = (2, 3, 4, 7)
 
 
@@ -241,8 +243,9 @@ class SessionReader:
         rest = np.zeros(0, np.uint8)
         skip = base
         wanted = limit = CHUNK
+        most = FILE_CHUNK if self.seekable else CHUNK
         while True:
-            data, at_end = self._source.fill(rest, wanted)
+            data, at_end = (rest, False) if len(rest) > limit else self._source.fill(rest, wanted)
             if skip:
                 data, skip = data[skip:].copy(), 0
             whole = limit >= len(data)
@@ -253,7 +256,10 @@ class SessionReader:
             rest, base = data[scan.used :], base + scan.used
             if scan.damage:
                 rest, base, at_end = self._jump(rest, base, scan.damage, at_end)
-            wanted = CHUNK if scan.used or scan.damage else min(2 * max(len(rest), CHUNK), MAX_BLOCK + CHUNK)
+            if scan.used or scan.damage:
+                wanted = max(CHUNK, min(limit, most))
+            else:
+                wanted = min(2 * max(len(rest), CHUNK), MAX_BLOCK + CHUNK)
             if at_end and whole and not scan.used and not scan.damage:
                 rest, base = self._end(rest, base)
                 if not len(rest):
@@ -307,8 +313,8 @@ class SessionReader:
 
     def _ours(self, data: Bytes, udp: Udp) -> Bools:
         """Datagrams with our magic; and those of a target's port without it, which may be damaged ones."""
-        heads = data.take(udp.offsets[:, None] + np.arange(8), mode="clip")
-        magic: Bools = (heads[:, :4] == _MAGIC).all(axis=1) & (udp.lengths >= 4)
+        heads = gather(data, udp.offsets, 8)
+        magic: Bools = (heads.view("<u4")[:, 0] == _MAGIC) & (udp.lengths >= 4)
         if magic.all():
             return magic
         told = magic & np.isin(heads[:, 6], _FROM_TARGET) & (udp.lengths >= 8)

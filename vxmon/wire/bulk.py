@@ -9,7 +9,7 @@ fields this version does not know, is handed to those two.
 from __future__ import annotations
 
 import zlib
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,11 +17,13 @@ from numpy.typing import NDArray
 from vxmon.errors import WireError
 from vxmon.valueclass import dataclass
 from vxmon.wire.block import MAX_STREAMS, decode_block
+from vxmon.wire.contents import Bools, wrong_contents
 from vxmon.wire.convert import MAX_NUMBER
 from vxmon.wire.datagram import HEADER_BYTES, MAGIC, MAX_DATAGRAM, MAX_FRAGMENTS, VERSION, decode_datagram
 from vxmon.wire.distinct import distinct
-from vxmon.wire.slots import MAX_DATA_SLOTS
+from vxmon.wire.gather import Bytes, Ints, gather
 from vxmon.wire.types import Block, Channel, Flag
+from vxmon.wire.varints import Cursor
 
 __all__ = ["BLOCK_ROW", "KINDS", "BlockScan", "block_datagrams", "scan_blocks"]
 
@@ -55,15 +57,12 @@ _HEADER: Final = np.dtype(
 )  # fmt: skip
 # Longest prefix (all before the slots) that the columns handle; a known message needs less.
 _PREFIX: Final = 224
-_SHIFTS: Final = tuple((7 * np.arange(10)).astype(np.uint64))
-_ONES: Final = np.array([number.bit_count() for number in range(256)], np.uint8)
-_MODULUS: Final = np.uint64(0xFFFFFFFF)
-# Blocks whose slots are looked at together: so many stay in the cache.
-_AT_ONCE: Final = 256
-
-Ints = NDArray[np.int64]
-Bytes = NDArray[np.uint8]
-Bools = NDArray[np.bool_]
+# The first five numbers of a message are no longer.
+_LONGEST_LEADING: Final = 5 * 11
+# What of the header the CRC covers: all before itself.
+_CRC_AT: Final = HEADER_BYTES - 4
+# Blocks whose slots are looked at together: so many make the fixed costs of numpy small, and stay in the cache.
+_AT_ONCE: Final = 512
 
 
 @dataclass(slots=True)
@@ -114,7 +113,7 @@ def _headers(data: Bytes, offsets: Ints, lengths: Ints) -> NDArray[np.void]:
     """Headers of the datagrams; all zero for one that is too short."""
     if not len(data):
         return np.zeros(len(offsets), _HEADER)
-    spans = _gather(data, offsets, HEADER_BYTES)
+    spans = gather(data, offsets, HEADER_BYTES)
     spans[lengths < HEADER_BYTES] = 0
     return spans.reshape(-1).view(_HEADER)
 
@@ -140,75 +139,20 @@ def _header_kinds(heads: NDArray[np.void], lengths: Ints) -> Bytes:
 
 
 def _crc_wrong(data: Bytes, offsets: Ints, heads: NDArray[np.void]) -> Bools:
-    view = data.data
-    crc32 = zlib.crc32
-    ends = offsets + heads["size"]
-    spans = zip(offsets.tolist(), ends.tolist(), (ends + heads["covered"]).tolist(), heads["crc"].tolist(), strict=True)
-    wrong = [crc32(view[start:end], crc32(view[at : at + 28])) != crc for at, start, end, crc in spans]
-    return np.array(wrong, dtype=bool)
+    """Where the CRC over header and covered payload is wrong; datagrams that cover as much together."""
+    wrong = np.zeros(len(offsets), bool)
+    covered, payloads = heads["covered"], offsets + heads["size"]
+    for length in distinct(covered):
+        some = np.flatnonzero(covered == length)
+        table = np.empty((len(some), _CRC_AT + length), np.uint8)
+        table[:, :_CRC_AT] = gather(data, offsets[some], _CRC_AT)
+        table[:, _CRC_AT:] = gather(data, payloads[some], length)
+        spans: list[bytes] = table.view(f"V{table.shape[1]}")[:, 0].tolist()
+        wrong[some] = np.fromiter(map(zlib.crc32, spans), np.uint32, len(some)) != heads["crc"][some]
+    return wrong
 
 
 # ---------------------------------------------------------------- the message before its slots
-
-
-class _Cursor:
-    """Reads protobuf fields of many messages at once; ``ok`` falls where one is not as expected."""
-
-    def __init__(self, table: Bytes, ok: Bools) -> None:
-        self._flat = table.reshape(-1)
-        self._width = table.shape[1]
-        self._base = np.arange(len(table)) * self._width
-        self.at = np.zeros(len(table), np.int64)
-        self.ok = ok
-
-    def _peek(self) -> Bytes:
-        seen: Bytes = self._flat.take(self._base + np.minimum(self.at, self._width - 1))
-        return seen
-
-    def tag(self, tag: int) -> Bools:
-        """Where the next field has this tag; those step behind it."""
-        here: Bools = self._peek() == tag
-        self.at += here
-        return here
-
-    def varint(self, present: Bools) -> NDArray[np.uint64]:
-        """A number where it is present, else 0."""
-        value = np.zeros(len(present), np.uint64)
-        more = present
-        for shift in _SHIFTS:
-            if not more.any():
-                break
-            digit = np.where(more, self._peek(), 0)
-            value |= (digit & 0x7F).astype(np.uint64) << shift
-            self.at += more
-            more = digit >= 0x80
-        self.ok &= ~more & (value <= MAX_NUMBER)
-        return value
-
-    def field(self, tag: int) -> NDArray[np.uint64]:
-        """A varint field that is 0 when absent."""
-        return self.varint(self.tag(tag))
-
-    def message(self, tag: int, names: tuple[str, ...], rows: NDArray[np.void]) -> None:
-        """A message of varint fields numbered from 1; all 0 when absent."""
-        present = self.tag(tag)
-        length = self.varint(present).astype(np.int64)
-        end = self.at + length
-        for number, name in enumerate(names, 1):
-            inside = present & (self.at < end)
-            here = inside & (self._peek() == number << 3)
-            self.at += here
-            self._store(rows, name, self.varint(here))
-        self.ok &= ~present | (self.at == end)
-
-    def _store(self, rows: NDArray[np.void], name: str, value: NDArray[np.uint64]) -> None:
-        kind = rows.dtype[name]
-        self.ok &= value <= np.uint64(np.iinfo(kind.type).max)
-        rows[name] = value.astype(kind)
-
-    def store(self, rows: NDArray[np.void], name: str, tag: int) -> None:
-        """A varint field into a column, with its bounds checked."""
-        self._store(rows, name, self.field(tag))
 
 
 _LEADING: Final = (
@@ -223,131 +167,69 @@ def _parse(
     data: Bytes, offsets: Ints, lengths: Ints, heads: NDArray[np.void], rows: NDArray[np.void]
 ) -> tuple[Bools, Bools]:
     """Fill ``rows`` from the messages; returns where all of one was understood, and where its first five numbers."""
+    fit = (heads["covered"] <= _PREFIX) & (heads["magic"] == MAGIC)
+    if fit.all():
+        return _parse_all(data, offsets, lengths, heads, rows)
     done, leading = np.zeros(len(rows), bool), np.zeros(len(rows), bool)
-    which = np.flatnonzero((heads["covered"] <= _PREFIX) & (heads["magic"] == MAGIC))
-    if not len(which):
-        return done, leading
-    payloads = offsets[which] + heads["size"][which]
-    covered = heads["covered"][which].astype(np.int64)
-    width = int(covered.max()) + 1
-    table = _gather(data, payloads, width)
+    which = np.flatnonzero(fit)
     part = np.zeros(len(which), BLOCK_ROW)
-    cursor = _Cursor(table, np.ones(len(which), bool))
-    for name, tag in _LEADING[:5]:
-        cursor.store(part, name, tag)
-    cursor.ok &= (part["sequence"] & 0xFFFFFFFF) == heads["sequence"][which]
-    leading[which] = cursor.ok & (payloads + cursor.at <= offsets[which] + lengths[which])
-    _parse_rest(cursor, part, covered, heads["length"][which].astype(np.int64))
-    part["slots_at"] = payloads + covered
-    part["boot"], part["flags"] = heads["boot"][which], heads["flags"][which]
+    done[which], leading[which] = _parse_all(data, offsets[which], lengths[which], heads[which], part)
     rows[which] = part
-    done[which] = cursor.ok
     return done, leading
 
 
-def _parse_rest(cursor: _Cursor, part: NDArray[np.void], covered: Ints, length: Ints) -> None:
+def _parse_all(
+    data: Bytes, offsets: Ints, lengths: Ints, heads: NDArray[np.void], rows: NDArray[np.void]
+) -> tuple[Bools, Bools]:
+    payloads = offsets + heads["size"]
+    covered = heads["covered"].astype(np.int64)
+    cursor = Cursor(gather(data, payloads, max(int(covered.max(initial=0)), _LONGEST_LEADING) + 1))
+    for name, tag in _LEADING[:5]:
+        cursor.store(rows, name, tag)
+    cursor.ok &= (rows["sequence"] & 0xFFFFFFFF) == heads["sequence"]
+    leading = cursor.ok & (payloads + cursor.places <= offsets + lengths)
+    _parse_rest(cursor, rows, covered, heads["length"].astype(np.int64))
+    rows["slots_at"] = payloads + covered
+    rows["boot"], rows["flags"] = heads["boot"], heads["flags"]
+    return cursor.ok, leading
+
+
+def _parse_rest(cursor: Cursor, rows: NDArray[np.void], covered: Ints, length: Ints) -> None:
     for name, tag in _LEADING[5:]:
-        cursor.store(part, name, tag)
-    cursor.message(0x42, _CONTEXT, part)
-    cursor.message(0x4A, _LOSSES, part)
-    starts_bytes = cursor.field(0x52).astype(np.int64)
-    starts_at = cursor.at.copy()
-    cursor.at += np.clip(starts_bytes, 0, _PREFIX)
+        cursor.store(rows, name, tag)
+    cursor.message(0x42, _CONTEXT, rows)
+    cursor.message(0x4A, _LOSSES, rows)
+    starts_bytes = cursor.field(0x52)[0].astype(np.int64)
+    starts_at = cursor.places
+    cursor.skip(np.clip(starts_bytes, 0, _PREFIX))
     cursor.ok &= cursor.tag(0x59)
-    cursor.at += 8
-    slots_bytes = cursor.field(0x7A).astype(np.int64)
+    cursor.skip(8)
+    slots_bytes = cursor.field(0x7A)[0].astype(np.int64)
     slots = slots_bytes >> 3
-    cursor.ok &= (cursor.at == covered) & (covered + slots_bytes == length) & (slots_bytes & 7 == 0) & (slots > 0)
-    cursor.ok &= (starts_bytes == (slots + 7) >> 3) & (part["stream"] < MAX_STREAMS)
-    cursor.ok &= part["first_index"] + part["count"] <= MAX_NUMBER
-    part["slots"], part["starts_back"] = slots & 0xFFFF, (covered - starts_at) & 0xFFFF
+    cursor.ok &= (cursor.places == covered) & (covered + slots_bytes == length) & (slots_bytes & 7 == 0) & (slots > 0)
+    cursor.ok &= (starts_bytes == (slots + 7) >> 3) & (rows["stream"] < MAX_STREAMS)
+    cursor.ok &= rows["first_index"] + rows["count"] <= MAX_NUMBER
+    rows["slots"], rows["starts_back"] = slots & 0xFFFF, (covered - starts_at) & 0xFFFF
 
 
 # ---------------------------------------------------------------- slots
 
 
-def _check_slots(scan: BlockScan, data: Bytes, which: Ints) -> None:
+def _check_slots(scan: BlockScan, data: Bytes, which: NDArray[np.intp]) -> None:
     """Fletcher-64 and start bits; blocks of one byte order and like size together, so that little is padding."""
-    rows = scan.rows[which]
-    order = (rows["flags"] & Flag.BIG_ENDIAN).astype(np.int64)
-    group = 16 * order + np.frexp(rows["slots"].astype(np.float64))[1]
-    for number in distinct(group):
-        some = which[group == number]
-        for begin in range(0, len(some), _AT_ONCE):
-            _check_alike(scan, data, some[begin : begin + _AT_ONCE], big_endian=number >= 16)
-
-
-def _check_alike(scan: BlockScan, data: Bytes, which: Ints, *, big_endian: bool) -> None:
-    rows = scan.rows[which]
-    at, slots = rows["slots_at"], rows["slots"].astype(np.int64)
-    words = _gather(data, at, 8 * int(slots.max())).view(">u4" if big_endian else "<u4").astype(np.uint32)
-    _clear_behind(words, 2 * slots)
-    sizes = slots + 7 >> 3
-    marks = _gather(data, at - rows["starts_back"], int(sizes.max()))
-    _clear_behind(marks, sizes)
-    sums = _gather(data, at - rows["starts_back"] + sizes + 1, 8).view("<u8")[:, 0]
-    scan.kind[which[~_starts_agree(words, marks, slots, rows["count"])]] = _KIND["starts"]
-    scan.kind[which[_fletcher(words, 2 * slots) != sums]] = _KIND["checksum"]
+    rows = scan.rows
+    order = rows["flags"][which] & Flag.BIG_ENDIAN
+    slots = rows["slots"][which]
+    for big_endian in (False, True):
+        alike = np.flatnonzero(order == big_endian)
+        alike = which[alike[slots[alike].argsort(kind="stable")]]
+        for begin in range(0, len(alike), _AT_ONCE):
+            some = alike[begin : begin + _AT_ONCE]
+            at, back, size = (rows[name][some].astype(np.int64) for name in ("slots_at", "starts_back", "slots"))
+            checksum, starts = wrong_contents(data, at, back, size, rows["count"][some], big_endian=big_endian)
+            scan.kind[some[starts]] = _KIND["starts"]
+            scan.kind[some[checksum]] = _KIND["checksum"]
     scan.exact[which] |= scan.kind[which] != 0
-
-
-def _clear_behind(table: NDArray[Any], counts: Ints) -> None:
-    """Make what follows the first ``counts`` elements of each row 0."""
-    short = np.flatnonzero(counts < table.shape[1])
-    if len(short):
-        table[short] *= np.arange(table.shape[1]) < counts[short, None]
-
-
-def _fletcher(words: NDArray[np.uint32], counts: Ints) -> NDArray[np.uint64]:
-    """Fletcher-64 of rows of words, 0 behind the first ``counts``.
-
-    The sums are made as floats, by a matrix product, and are exact: a datagram has at most 368 words, of 32 bits, and
-    368 * 368 * 2^32 is less than 2^53.
-    """
-    weights = np.ones((words.shape[1], 2))
-    weights[:, 1] = np.arange(words.shape[1])
-    sums, weighted = (words.astype(np.float64) @ weights).astype(np.uint64).T
-    second = (counts.astype(np.uint64) * sums - weighted) % _MODULUS
-    checksums: NDArray[np.uint64] = (second << np.uint64(32)) | (sums % _MODULUS)
-    return checksums
-
-
-def _starts_agree(words: NDArray[np.uint32], marks: Bytes, slots: Ints, told: NDArray[np.uint16]) -> Bools:
-    """Where the start bits and the lengths in the header slots tell the same records, as many as the block tells."""
-    bits = np.unpackbits(marks, axis=1, bitorder="little", count=words.shape[1] >> 1).view(bool)
-    counts = np.count_nonzero(bits, axis=1)
-    # Bits in the last byte that stand for no slot are counted too: there must be none.
-    agree: Bools = (counts == told) & (_ONES[marks].sum(axis=1) == told) & bits[:, 0]
-    place = np.flatnonzero(bits)
-    if not len(place):
-        return agree
-    ends = np.arange(len(slots)) * bits.shape[1] + slots
-    heads = words.reshape(-1).take(2 * place)
-    data_slots = heads >> 16 & 63
-    behind = np.cumsum(counts)
-    following = np.append(place[1:], 0)
-    some = np.flatnonzero(counts)
-    following[behind[some] - 1] = ends[some]
-    bad = (place + 1 + data_slots != following) | (data_slots > MAX_DATA_SLOTS) | (heads >> 22 == 0)
-    if bad.any():
-        agree[np.searchsorted(behind, np.flatnonzero(bad), side="right")] = False
-    return agree
-
-
-def _gather(data: Bytes, at: Ints, width: int) -> Bytes:
-    """``width`` bytes at each place, as rows; 0 beyond the end of the data."""
-    room = len(data) - width
-    beyond = np.flatnonzero(at > room).tolist()
-    if room < 0:
-        table = np.zeros((len(at), width), np.uint8)
-    else:
-        # An element of the rows' width at every byte: a row is then taken by one copy.
-        spots: NDArray[np.void] = np.ndarray((room + 1,), f"V{width}", data, strides=(1,))
-        table = spots[np.minimum(at, room)].view(np.uint8).reshape(len(at), width)
-    for row in beyond:
-        piece = data[int(at[row]) :][:width]
-        table[row, : len(piece)], table[row, len(piece) :] = piece, 0
-    return table
 
 
 # ---------------------------------------------------------------- the rest

@@ -15,4 +15,6 @@ def distinct(values: NDArray[Any]) -> list[int]:
 
     numpy's own function would load numpy.ma first, which takes longer than a small session.
     """
+    if len(values) and (values == values[0]).all():
+        return [int(values[0])]
     return sorted(set(values.tolist()))
