@@ -83,8 +83,8 @@ fuzz: build ## hostile datagrams into the agent (libFuzzer, SECONDS=600), and a 
 	    $(BUILD)/posix/fuzz-agent --count 1000000000 --seconds $(SECONDS); fi
 	@$(PY) -m tests.fuzz.host
 
-bench: build ## measure; prints a table, asserts nothing
-	@$(PY) -m tests.bench
+bench: build ## measure beside peers and print a table, see tests/bench; BENCH="NAME... --load N" for some
+	@$(PY) -m tests.bench $(BENCH)
 
 check: $(READY) ## style, types and import rules
 	@$(VENV)/bin/ruff check

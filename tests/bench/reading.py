@@ -22,7 +22,7 @@ from tests.bench.table import Row
 from tests.support.tree import ROOT
 from vxmon.trace import open_trace
 
-__all__ = ["BUILT", "SIZES", "Rate", "make", "measure", "measure_load", "run"]
+__all__ = ["BUILT", "SIZES", "Rate", "make", "make_session_of", "measure", "measure_load", "run"]
 
 SIZES: Final = (1_000_000, 5_000_000)
 BUILT: Final = ROOT / "build" / "bench"
@@ -106,15 +106,21 @@ def measure_load(load: str, sizes: Iterable[int] = SIZES, turns: int = _TURNS) -
 
 def make(load: str, events: int) -> tuple[Path, Path]:
     """A session and a CTF trace of the same events; kept in build/bench."""
-    session, trace = BUILT / f"{load}-{events}.pcapng", BUILT / f"{load}-{events}.ctf"
-    BUILT.mkdir(parents=True, exist_ok=True)
-    _once(session, lambda path: make_session(str(path), events, load=load))
+    trace = BUILT / f"{load}-{events}.ctf"
     _once(trace, lambda path: make_ctf(path, events, load))
-    return session, trace
+    return make_session_of(load, events), trace
+
+
+def make_session_of(load: str, events: int) -> Path:
+    """A session of so many events; kept in build/bench."""
+    session = BUILT / f"{load}-{events}.pcapng"
+    _once(session, lambda path: make_session(str(path), events, load=load))
+    return session
 
 
 def _once(path: Path, make: Callable[[Path], object]) -> None:
     if not path.exists():
+        BUILT.mkdir(parents=True, exist_ok=True)
         unfinished = path.with_suffix(".unfinished")
         make(unfinished)
         unfinished.rename(path)

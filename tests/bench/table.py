@@ -10,22 +10,25 @@ import platform
 import re
 import shutil
 import subprocess
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Final, Literal
 
+from tests.bench.peers.recorders import BARECTF
 from tests.support.tree import ROOT
 
-__all__ = ["Row", "machine_facts", "print_rows", "write_results"]
+__all__ = ["Row", "add_to_history", "facts_text", "machine_facts", "print_legend", "print_rows", "write_results"]
 
 _TOOLS: Final = {
     "qemu": ("qemu-system-ppc", "--version"),
     "cross compiler": ("powerpc-linux-gnu-gcc", "--version"),
     "compiler": ("gcc", "--version"),
     "babeltrace2": ("babeltrace2", "--version"),
+    "python3-bt2": ("/usr/bin/python3", "-c", "import bt2; print(bt2.__version__)"),
 }
+_WIDTH: Final = 64
 _PACKAGES: Final = ("numpy", "protobuf", "nanopb", "click", "rich")
 
 
@@ -73,16 +76,23 @@ def _goal(row: Row) -> str:
     return f"{'>=' if row.more_is_better else '<='} {_number(row.goal)}"
 
 
+def print_legend() -> None:
+    """How the table is read."""
+    print(
+        "\ngoal: the most (<=) or least (>=) that a figure should be, or (x) how many times better than a peer;"
+        "\nagainst: how many times better it is than that peer on the same work, measured in the same run\n",
+        flush=True,
+    )
+
+
 def print_rows(rows: Iterable[Row]) -> list[Row]:
     """Print rows as they come; returns them."""
     done = []
-    print(f"  {'what':46} {'figure':>12} {'unit':16} {'goal':>9} {'':12} against", flush=True)
+    print(f"  {'what':{_WIDTH}} {'figure':>12} {'unit':16} {'goal':>9} {'':12} against", flush=True)
     for row in rows:
         ratio = f"x {_number(row.ratio)} of {row.against}" if row.ratio is not None else ""
-        print(
-            f"  {row.what:46} {_number(row.value):>12} {row.unit:16} {_goal(row):>9} {row.verdict:12} {ratio}".rstrip(),
-            flush=True,
-        )
+        figure = f"{_number(row.value):>12} {row.unit:16}"
+        print(f"  {row.what:{_WIDTH}} {figure} {_goal(row):>9} {row.verdict:12} {ratio}".rstrip(), flush=True)
         done.append(row)
     return done
 
@@ -94,6 +104,8 @@ def _version(command: tuple[str, ...]) -> str:
     if shutil.which(command[0]) is None:
         return "not installed"
     done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=30)
+    if done.returncode:
+        return "not installed"
     return (done.stdout or done.stderr).splitlines()[0].strip() if done.stdout or done.stderr else "unknown"
 
 
@@ -113,8 +125,8 @@ def _commit() -> str:
     return done.stdout.strip()
 
 
-def machine_facts() -> dict[str, Any]:
-    """What figures depend on; the load is that of the moment."""
+def machine_facts(busy: int = 0) -> dict[str, Any]:
+    """What figures depend on; the load is that of the moment, ``busy`` the processes that are kept busy beside."""
     return {
         "processor": _processor(),
         "processors": os.cpu_count(),
@@ -122,10 +134,21 @@ def machine_facts() -> dict[str, Any]:
         "system": f"{platform.system()} {platform.release()}",
         "python": platform.python_version(),
         "packages": {name: importlib.metadata.version(name) for name in _PACKAGES},
-        "tools": {name: _version(command) for name, command in _TOOLS.items()},
+        "tools": {name: _version(command) for name, command in _TOOLS.items()} | {"barectf": BARECTF},
         "commit": _commit(),
         "load": [round(load, 2) for load in os.getloadavg()],
+        "busy_beside": busy,
     }
+
+
+def facts_text(facts: Mapping[str, Any]) -> str:
+    """What a reader of the table must know."""
+    busy = f", {facts['busy_beside']} processes kept busy beside" if facts["busy_beside"] else ""
+    tools = facts["tools"] | {name: facts["packages"][name] for name in ("numpy", "nanopb")}
+    return (
+        f"{facts['processor']}, {facts['processors']} processors, load {facts['load'][0]}{busy}; {facts['commit']}\n"
+        + "\n".join(f"  {name}: {version}" for name, version in tools.items())
+    )
 
 
 def write_results(path: Path, facts: dict[str, Any], results: dict[str, list[Row]]) -> None:
@@ -139,3 +162,20 @@ def write_results(path: Path, facts: dict[str, Any], results: dict[str, list[Row
     }
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(json.dumps(document, indent=2) + "\n")
+
+
+def add_to_history(path: Path, facts: Mapping[str, Any], results: Mapping[str, list[Row]]) -> None:
+    """Add a line with the figures that have a goal: the ratio where it is that which should be reached."""
+    line = {
+        "ended": datetime.now(UTC).isoformat(timespec="seconds"),
+        **{name: facts[name] for name in ("commit", "processor", "processors", "load", "busy_beside")},
+        "figures": {
+            f"{name}: {row.what}": round(row.value if row.ratio_goal is None else row.ratio or 0.0, 4)
+            for name, rows in results.items()
+            for row in rows
+            if row.verdict
+        },
+    }
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with path.open("a") as file:
+        file.write(json.dumps(line) + "\n")
