@@ -21,13 +21,15 @@ import numpy as np
 from tests.support import qemu
 from tests.support.commands import VXMON
 from vxmon.link.qemu import forward_options, free_port
-from vxmon.link.receiver import BATCH, STRIDE
+from vxmon.link.receiver import BATCH
+from vxmon.session.rooms import ROOM
 from vxmon.trace import open_trace
 
 __all__ = ["main"]
 
 _SAMPLE_S = 2.0
-_BUFFER_BYTES = BATCH * STRIDE * 8
+# All buffers are one mapping.
+_BUFFER_BYTES = BATCH * ROOM * 8
 _REPORT_S = 60.0
 # After this part of the run all is allocated that ever will be, but for bursts on a busy machine.
 _WARM = 0.3

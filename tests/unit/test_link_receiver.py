@@ -11,7 +11,8 @@ from contextlib import closing
 import pytest
 
 from vxmon.errors import TargetError
-from vxmon.link.receiver import BATCH, STRIDE, Receiver, open_socket
+from vxmon.link.receiver import BATCH, Receiver, open_socket
+from vxmon.session.rooms import LARGEST
 
 
 @pytest.fixture
@@ -85,7 +86,7 @@ def test_the_kernels_drop_counter_is_exact(target: socket.socket, host: socket.s
 
 def test_datagrams_too_long_to_be_ours_are_counted(target: socket.socket, host: socket.socket) -> None:
     receiver = Receiver(host)
-    target.sendto(bytes(STRIDE + 1), host.getsockname())
+    target.sendto(bytes(LARGEST + 1), host.getsockname())
     target.sendto(b"ours", host.getsockname())
     receiver.start()
     assert [data for data, _ in collect(receiver, 1)] == [b"ours"]

@@ -12,6 +12,7 @@ from tests.support.sessions import HOST, NAMES, TARGET, Target
 from vxmon.errors import OutputError
 from vxmon.session.reader import open_session
 from vxmon.session.ring import RingRecorder
+from vxmon.session.rooms import Rooms
 from vxmon.trace import open_trace
 from vxmon.wire.block import decode_block
 from vxmon.wire.datagram import decode_datagram
@@ -26,7 +27,8 @@ def feed(ring: RingRecorder, datagrams: list[bytes], at: int = 0) -> None:
     for row, data in zip(slots, datagrams, strict=True):
         row[: len(data)] = np.frombuffer(data, np.uint8)
     lengths = np.array([len(d) for d in datagrams], np.int64)
-    ring.add_batch(START + (at + np.arange(len(datagrams), dtype=np.int64)) * 1000, TARGET, HOST, slots, lengths)
+    times = START + (at + np.arange(len(datagrams), dtype=np.int64)) * 1000
+    ring.add_batch(Rooms.of(times, slots, lengths), TARGET, HOST)
 
 
 def blocks_of(path: Path) -> list[int]:

@@ -19,8 +19,9 @@ from hypothesis import strategies as st
 
 from tests.support.captures import datagram, internet_sum
 from vxmon.errors import OutputError
-from vxmon.session.packets import Endpoint, encode_packet, encode_packets
+from vxmon.session.packets import Endpoint, encode_packet, frame_packets
 from vxmon.session.reader import open_session
+from vxmon.session.rooms import Rooms
 from vxmon.session.sink import FileSink, OutputClosedError
 from vxmon.session.writer import SessionWriter
 
@@ -56,7 +57,10 @@ def test_a_batch_is_written_like_its_datagrams_one_by_one(payloads: list[bytes])
     slots, lengths = rows(payloads)
     times = START + np.arange(len(payloads), dtype=np.int64) * 10**9
     single = b"".join(encode_packet(int(t), A, B, p) for t, p in zip(times, payloads, strict=True))
-    assert bytes(encode_packets(times, A, B, slots, lengths)) == single
+    rooms = Rooms.of(times, slots, lengths)
+    blocks = [row[:size].tobytes() for row, size in zip(rooms.memory, frame_packets(rooms, A, B), strict=True)]
+    assert b"".join(blocks) == single
+    assert [rooms.payload(i) for i in range(len(payloads))] == payloads, "the datagrams are as they were"
 
 
 def test_what_is_written_is_read_back(tmp_path: Path) -> None:
@@ -65,7 +69,7 @@ def test_what_is_written_is_read_back(tmp_path: Path) -> None:
     payloads = [datagram(3, size, size) for size in range(32, 1473, 9)]
     slots, lengths = rows(payloads)
     writer.add(START - 5, B, A, datagram(1, 40))
-    writer.add_batch(START + np.arange(len(payloads), dtype=np.int64), A, B, slots, lengths)
+    writer.add_batch(Rooms.of(START + np.arange(len(payloads), dtype=np.int64), slots, lengths), A, B)
     writer.finish(len(payloads), 11)
     with open_session(str(path)) as session:
         batches = list(session.datagrams())
@@ -87,7 +91,7 @@ def test_wireshark_finds_nothing_wrong(tmp_path: Path) -> None:
     path = tmp_path / "s.pcapng"
     writer = SessionWriter(FileSink.open(str(path)), {"command": []})
     slots, lengths = rows([datagram(3, size, size) for size in (33, 34, 35, 36, 1400)])
-    writer.add_batch(START + np.arange(5, dtype=np.int64), A, B, slots, lengths)
+    writer.add_batch(Rooms.of(START + np.arange(5, dtype=np.int64), slots, lengths), A, B)
     writer.finish(5, 0)
     checks = "-o ip.check_checksum:TRUE -o udp.check_checksum:TRUE -T fields -E separator=/s".split()
     fields = [f"-e{name}" for name in (
@@ -181,12 +185,12 @@ def test_a_full_disk_leaves_whole_packets(tmp_path: Path) -> None:
     writer = SessionWriter(FileSink.open(str(path)), {})
     slots, lengths = rows([datagram(size=1000)] * 10)
     times = np.full(10, START, np.int64)
-    writer.add_batch(times, A, B, slots, lengths)
+    writer.add_batch(Rooms.of(times, slots, lengths), A, B)
     whole = path.stat().st_size
     resource.setrlimit(resource.RLIMIT_FSIZE, (whole + 5000, before[1]))
     try:
         with pytest.raises(OutputError, match=rf"no room for more .*; its first {whole} bytes can be read"):
-            writer.add_batch(times, A, B, slots, lengths)
+            writer.add_batch(Rooms.of(times, slots, lengths), A, B)
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, before)
     writer.close()

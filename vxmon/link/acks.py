@@ -44,7 +44,7 @@ class StreamTracker:
         if not len(sequences):
             return np.zeros(0, bool)
         first, last = int(sequences[0]), int(sequences[-1])
-        if first == self.seen and last - first + 1 == len(sequences) and bool((np.diff(sequences) == 1).all()):
+        if first == self.seen and last - first + 1 == len(sequences) and bool((sequences[1:] > sequences[:-1]).all()):
             self.seen = last + 1
             return np.ones(len(sequences), bool)
         return self._store_any(sequences)

@@ -16,8 +16,9 @@ from numpy.typing import NDArray
 
 from vxmon.errors import OutputError, TargetError
 from vxmon.link.machine import Control, HostLink
-from vxmon.link.receiver import STRIDE, Received, Receiver, open_socket
+from vxmon.link.receiver import Received, Receiver, open_socket
 from vxmon.session.packets import Endpoint
+from vxmon.session.rooms import Rooms
 from vxmon.session.writer import Recorder
 from vxmon.wire.bulk import BLOCK_ROW, BlockScan, block_datagrams, scan_blocks
 from vxmon.wire.types import Channel, Reply, Request, Result
@@ -173,8 +174,7 @@ class Client:
         self._guard(lambda: self._add(stamp, data, outgoing=True))
 
     def _take(self, batch: Received) -> None:
-        offsets = np.arange(len(batch.lengths), dtype=np.int64) * STRIDE
-        flat = np.ascontiguousarray(batch.slots).reshape(-1)
+        flat, offsets = batch.flat, batch.offsets
         blocks = block_datagrams(flat, offsets, batch.lengths)
         now = time.monotonic_ns()
         # A reply to a start goes before the blocks of its run, and all that tells of blocks behind them.
@@ -183,11 +183,11 @@ class Client:
         self._receive(batch, others[replies], now)
         which = np.flatnonzero(blocks)
         scan = scan_blocks(flat, offsets[which], batch.lengths[which]) if len(which) else _NO_BLOCKS
-        stored = self._store(batch, self._wanted(batch, which, scan))
+        stored = self._store(batch.only(self._wanted(batch, which, scan)))
         if stored:
             valid = scan.kind == 0
             self.corrupt += int((~valid).sum())
-            self.link.stored(scan.rows[valid], now)
+            self.link.stored(scan.rows if valid.all() else scan.rows[valid], now)
         self._receive(batch, others[~replies], now)
 
     def _wanted(self, batch: Received, which: NDArray[np.intp], scan: BlockScan) -> NDArray[np.bool_]:
@@ -196,24 +196,22 @@ class Client:
         if not link.run and not link.reboots:
             early: NDArray[np.bool_] = np.isin(batch.slots[:, _CHANNEL_AT], list(self.early))
             return early
-        wanted = np.ones(len(batch.lengths), bool)
+        wanted = np.ones(len(batch), bool)
         wanted[which] = (scan.kind != 0) | (rows["boot"] != link.boot) | (rows["run"] >= link.run)
         return wanted
 
     def _receive(self, batch: Received, which: NDArray[np.intp], now: int) -> None:
         for number in which.tolist():
-            self.link.receive(batch.slots[number, : batch.lengths[number]].tobytes(), now)
+            self.link.receive(batch.payload(number), now)
 
-    def _store(self, batch: Received, wanted: NDArray[np.bool_]) -> bool:
-        """Store what is wanted of a batch; true when it was written."""
-        recorder, times, slots, lengths = self._recorder, batch.times, batch.slots, batch.lengths
-        if not wanted.all():
-            times, slots, lengths = times[wanted], slots[wanted], lengths[wanted]
+    def _store(self, rooms: Rooms) -> bool:
+        """Store a batch; true when it was written."""
+        recorder = self._recorder
         if recorder is None:
-            for stamp, row, length in zip(times.tolist(), slots, lengths.tolist(), strict=True):
-                self._add(stamp, row[:length].tobytes(), outgoing=False)
+            for number, stamp in enumerate(rooms.times.tolist()):
+                self._add(stamp, rooms.payload(number), outgoing=False)
             return False
-        return self._guard(lambda: recorder.add_batch(times, self._target, self._host, slots, lengths))
+        return self._guard(lambda: recorder.add_batch(rooms, self._target, self._host))
 
     def forget(self) -> None:
         """Leave out of the session what was said so far."""

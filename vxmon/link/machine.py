@@ -203,23 +203,36 @@ class HostLink:
         boot = int(rows["boot"][-1])
         if not self._is_current(boot, now):
             return
-        ours = rows[(rows["boot"] == boot) & (rows["run"] == self.run)] if self.run else rows[:0]
-        for stream in np.unique(ours["stream"]).tolist():
-            some = ours[ours["stream"] == stream]
-            new = self._tracker(stream).store(some["sequence"])
-            if self.resumed:
-                self._attach(stream, some[np.argmin(some["first_index"])])
-            self.delivered += int(some["count"][new].sum())
-            self.blocks += int(new.sum())
-            self.duplicates += len(new) - int(new.sum())
-        if len(ours):
+        ours = (rows["boot"] == boot) & (rows["run"] == self.run) & (self.run != 0)
+        if not ours.all():
+            rows = rows[ours]
+        self._store_streams(rows)
+        if len(rows):
             self._ack_wanted = True
             self._last_block = now
+
+    def _store_streams(self, rows: NDArray[np.void]) -> None:
+        """Take blocks of our run, each stream's in their order."""
+        order = np.argsort(rows["stream"], kind="stable")
+        streams, sequences, counts = (rows[name][order] for name in ("stream", "sequence", "count"))
+        ends = [*(np.flatnonzero(np.diff(streams)) + 1).tolist(), len(rows)] if len(rows) else []
+        begin = 0
+        for end in ends:
+            stream = int(streams[begin])
+            new = self._tracker(stream).store(sequences[begin:end])
+            if self.resumed:
+                some = order[begin:end]
+                self._attach(stream, rows[some[np.argmin(rows["first_index"][some])]])
+            blocks = int(np.count_nonzero(new))
+            self.delivered += int(counts[begin:end][new].sum())
+            self.blocks += blocks
+            self.duplicates += end - begin - blocks
+            begin = end
 
     def _not_old(self, rows: NDArray[np.void]) -> NDArray[np.void]:
         """Without blocks of boots that are over; with a key they, being plain, cannot tell of a new one either."""
         old = rows["boot"] != self.boot if self._guard.active else np.isin(rows["boot"], list(self._old_boots))
-        kept: NDArray[np.void] = rows[~old]
+        kept: NDArray[np.void] = rows[~old] if old.any() else rows
         return kept
 
     def _attach(self, stream: int, row: np.void) -> None:

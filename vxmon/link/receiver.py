@@ -2,11 +2,13 @@
 """Takes datagrams off the socket as fast as they come, apart from everything else (Linux).
 
 A thread empties the socket by recvmmsg(2) into buffers of many datagrams and does nothing else, so that neither a
-slow disk nor the protocol makes the kernel's buffer run full. Buffers travel to the consumer and back.
+slow disk nor the protocol makes the kernel's buffer run full. Buffers travel to the consumer and back. Each datagram
+arrives in a room with place for its packet block, so that it is stored without being copied.
 """
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import errno
 import os
@@ -23,18 +25,27 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vxmon.errors import TargetError
+from vxmon.session.rooms import AT, LARGEST, ROOM, Rooms
 from vxmon.valueclass import dataclass
 
-__all__ = ["BATCH", "STRIDE", "Received", "Receiver", "open_socket"]
+__all__ = ["BATCH", "Received", "Receiver", "next_pause", "open_socket"]
 
-# Datagrams in a buffer (the most that recvmmsg takes), and room for each; ours are at most 1472 bytes.
-BATCH: Final = 1024
-STRIDE: Final = 2048
-_BUFFERS: Final = 32
+# Datagrams in a buffer, and the most that recvmmsg takes.
+BATCH: Final = 4096
+_BUFFERS: Final = 8
+_MOST_AT_ONCE: Final = 1024
 _CONTROL: Final = 64
-# After datagrams came, more are waited for this long: fewer and larger batches.
+# After datagrams came, more are waited for: fewer and larger batches cost less. At high rates so long that a batch
+# has about so many, or that the kernel's buffer becomes full to this part.
 _GATHER_S: Final = 0.001
+_LONGEST_GATHER_S: Final = 0.008
+_GATHER: Final = 2048
+_GATHER_PART: Final = 1 / 4
+# What the kernel counts against its buffer for a datagram of ours, at most.
+_KERNEL_BYTES: Final = 2304
 _POLL_MS: Final = 100
+_HELD_MS: Final = 1
+_FREE_S: Final = 0.1
 _WANTED_BUFFER: Final = 64 << 20
 
 _SO_RCVBUFFORCE: Final = 33
@@ -59,35 +70,38 @@ _CMSG: Final = struct.Struct("<Qii")
 
 
 @dataclass(slots=True)
-class Received:
-    """A batch of datagrams: row i of ``slots`` holds ``lengths[i]`` bytes that arrived at ``times[i]`` (ns, epoch)."""
+class Received(Rooms):
+    """A batch of datagrams as they came in, and the buffer that its memory belongs to."""
 
-    slots: NDArray[np.uint8]
-    lengths: NDArray[np.int64]
-    times: NDArray[np.int64]
     buffer: _Buffer
 
 
 class _Buffer:
-    """Memory for one recvmmsg call, set up once."""
+    """Memory for a batch, of shape (BATCH, ROOM), set up once; the first ``count`` rooms are taken."""
 
-    def __init__(self) -> None:
-        self.slots = np.zeros((BATCH, STRIDE), np.uint8)
+    def __init__(self, memory: NDArray[np.uint8]) -> None:
+        self.memory = memory
         self.control = np.zeros((BATCH, _CONTROL), np.uint8)
         self.vectors = np.zeros(BATCH, _VECTOR)
         self.headers = np.zeros(BATCH, _HEADER)
         rows = np.arange(BATCH, dtype=np.uint64)
-        self.vectors["base"] = self.slots.ctypes.data + rows * STRIDE
-        self.vectors["size"] = STRIDE
+        self.vectors["base"] = memory.ctypes.data + AT + rows * ROOM
+        self.vectors["size"] = LARGEST
         self.headers["iov"] = self.vectors.ctypes.data + rows * _VECTOR.itemsize
         self.headers["iov_count"] = 1
+        self.headers["control_size"] = _CONTROL
         self.headers["control"] = self.control.ctypes.data + rows * _CONTROL
         self.count = 0
 
-    def prepare(self) -> None:
-        """Make it ready for the next call."""
-        self.headers["control_size"] = _CONTROL
-        self.control[:, : _CMSG.size] = 0
+    @property
+    def is_full(self) -> bool:
+        """No room is left."""
+        return self.count == BATCH
+
+    def clear(self) -> None:
+        """Make it ready to be filled again."""
+        self.headers["control_size"][: self.count] = _CONTROL
+        self.control[: self.count, : _CMSG.size] = 0
         self.count = 0
 
 
@@ -115,6 +129,22 @@ def open_socket(host: str, port: int) -> tuple[socket.socket, int]:
     return sock, sock.getsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF) // 2
 
 
+def _gather_at_most(sock: socket.socket) -> int:
+    """Datagrams that may wait in the kernel's buffer while more are gathered."""
+    fitting = sock.getsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF) // _KERNEL_BYTES
+    return max(min(_GATHER, int(fitting * _GATHER_PART)), 1)
+
+
+def next_pause(pause: float, count: int, wanted: int) -> float:
+    """How long to gather when the last pause, in s, brought ``count`` datagrams: until ``wanted`` are there.
+
+    At low rates _GATHER_S, so that answers do not wait.
+    """
+    if count * _GATHER_S < wanted * pause / 32:
+        return _GATHER_S
+    return min(max(pause * wanted / count, _GATHER_S / 4), _LONGEST_GATHER_S)
+
+
 class Receiver:
     """The receiving thread.
 
@@ -131,8 +161,10 @@ class Receiver:
         self._full: queue.SimpleQueue[_Buffer] = queue.SimpleQueue()
         # The buffer used last is used next, so that only as much memory is touched as is needed at once.
         self._free: queue.LifoQueue[_Buffer] = queue.LifoQueue()
-        for _ in range(_BUFFERS):
-            self._free.put(_Buffer())
+        # In one piece, so that the kernel may take large pages for it.
+        for memory in np.zeros((_BUFFERS, BATCH, ROOM), np.uint8):
+            self._free.put(_Buffer(memory))
+        self._gather = _gather_at_most(sock)
         self._stop = threading.Event()
         self._recvmmsg = ctypes.CDLL(None, use_errno=True).recvmmsg
         self._thread = threading.Thread(target=self._run, name="vxmon-receiver", daemon=True)
@@ -152,33 +184,47 @@ class Receiver:
     def _run(self) -> None:
         poll = select.poll()
         poll.register(self._socket, select.POLLIN)
-        full = False
+        pause, buffer = _GATHER_S, self._free.get()
         while not self._stop.is_set() and not self.failure:
-            if not full and not poll.poll(_POLL_MS):
-                continue
-            if not full:
-                # The further behind the consumer is, the fewer and larger batches it gets.
-                time.sleep(_GATHER_S * (1 + self._full.qsize()))
-            full = self._receive()
+            if poll.poll(_HELD_MS if buffer.count else _POLL_MS):
+                time.sleep(pause)
+                pause = next_pause(pause, self._fill(buffer), self._gather)
+                # While the consumer has something to do a larger batch is made for it.
+                if not buffer.is_full and not self._full.empty():
+                    continue
+            if buffer.count:
+                self._full.put(buffer)
+                buffer = self._next_buffer()
+        self._full.put(buffer)
 
-    def _receive(self) -> bool:
-        """Fill a buffer; true when there may be more."""
-        buffer = self._free.get()
-        buffer.prepare()
-        count = self._recvmmsg(
-            self._socket.fileno(), ctypes.c_void_p(buffer.headers.ctypes.data), BATCH, socket.MSG_DONTWAIT, None
-        )
+    def _next_buffer(self) -> _Buffer:
+        """A free buffer, as soon as there is one; of no more use when the thread is to end."""
+        while not self._stop.is_set():
+            with contextlib.suppress(queue.Empty):
+                return self._free.get(timeout=_FREE_S)
+        return _Buffer(np.zeros((BATCH, ROOM), np.uint8))
+
+    def _fill(self, buffer: _Buffer) -> int:
+        """Take what has come, as far as there is room; returns how many datagrams."""
+        before = buffer.count
+        while not buffer.is_full and self._receive(buffer) == _MOST_AT_ONCE:
+            pass
+        return buffer.count - before
+
+    def _receive(self, buffer: _Buffer) -> int:
+        """One call of the system; returns how many datagrams came."""
+        at = buffer.headers.ctypes.data + buffer.count * _HEADER.itemsize
+        most = min(_MOST_AT_ONCE, BATCH - buffer.count)
+        count = int(self._recvmmsg(self._socket.fileno(), ctypes.c_void_p(at), most, socket.MSG_DONTWAIT, None))
         if count > 0:
-            buffer.count = count
-            self._full.put(buffer)
-            return bool(count == BATCH)
-        self._free.put(buffer)
+            buffer.count += count
+            return count
         code = ctypes.get_errno()
         if code == errno.ECONNREFUSED:
             self.refused += 1
         elif code not in (errno.EAGAIN, errno.EINTR):
             self.failure = os.strerror(code)
-        return False
+        return 0
 
     # ------------------------------------------------------------ the consumer
 
@@ -188,10 +234,13 @@ class Receiver:
             buffer = self._full.get(timeout=timeout) if timeout > 0 else self._full.get_nowait()
         except queue.Empty:
             return None
+        if not buffer.count:
+            return None
         return self._read(buffer)
 
     def give_back(self, batch: Received) -> None:
         """Let the memory of a batch be used again."""
+        batch.buffer.clear()
         self._free.put(batch.buffer)
 
     def _read(self, buffer: _Buffer) -> Received:
@@ -199,13 +248,14 @@ class Receiver:
         headers = buffer.headers[:count]
         lengths = headers["length"].astype(np.int64)
         times = self._read_control(buffer.control[:count])
-        slots = buffer.slots[:count]
+        received = Received(buffer.memory[:count], lengths, times, buffer)
         whole = (headers["flags"] & _MSG_TRUNC) == 0
         self.received += count
-        if not whole.all():
-            self.oversized += int((~whole).sum())
-            slots, lengths, times = slots[whole], lengths[whole], times[whole]
-        return Received(slots, lengths, times, buffer)
+        if whole.all():
+            return received
+        self.oversized += int((~whole).sum())
+        some = received.only(whole)
+        return Received(some.memory, some.lengths, some.times, buffer)
 
     @staticmethod
     def _read_control(control: NDArray[np.uint8]) -> NDArray[np.int64]:

@@ -10,8 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vxmon.session.formats import ENHANCED_PACKET
+from vxmon.session.rooms import AT, ROOM, Rooms
 
-__all__ = ["Endpoint", "encode_packet", "encode_packets", "wrong_checksums"]
+__all__ = ["Endpoint", "encode_packet", "frame_packets", "wrong_checksums"]
 
 
 class Endpoint(NamedTuple):
@@ -25,13 +26,16 @@ class Endpoint(NamedTuple):
 _BLOCK: Final = struct.Struct("<7I")
 _IP: Final = struct.Struct(">BBHHHBBHII")
 _UDP: Final = struct.Struct(">4H")
-_PREFIX: Final = _BLOCK.size + _IP.size + _UDP.size
+_PREFIX: Final = AT
+_BEFORE_UDP: Final = _BLOCK.size + _IP.size
 _HEADERS: Final = _IP.size + _UDP.size
 _DONT_FRAGMENT: Final = 0x4000
 _TTL: Final = 64
 _UDP_PROTOCOL: Final = 17
 # Sums of 16-bit words with end-around carry are sums modulo 2^16 - 1; swapping bytes is a factor of 2^8.
 _ONES: Final = 0xFFFF
+# Of the word in which a datagram ends so many bytes, by its length modulo 4, are its own.
+_KEPT: Final = np.array([0, 0xFF, 0xFFFF, 0xFFFFFF], np.uint32)
 
 _PREFIX_ROW: Final = np.dtype(
     {
@@ -96,32 +100,29 @@ def _cut_short(packet: bytes, payload: int) -> bytes:
     return b"".join((head, body, bytes(-captured % 4), size.to_bytes(4, "little")))
 
 
-def encode_packets(
-    times: NDArray[np.int64],
-    source: Endpoint,
-    destination: Endpoint,
-    slots: NDArray[np.uint8],
-    lengths: NDArray[np.int64],
-) -> bytearray:
-    """Packet blocks of many datagrams of one direction, as :func:`encode_packet` makes them.
+def frame_packets(rooms: Rooms, source: Endpoint, destination: Endpoint) -> NDArray[np.int64]:
+    """Make packet blocks of datagrams of one direction in their rooms, as :func:`encode_packet` makes them.
 
-    Datagram i is the first ``lengths[i]`` bytes of row i of ``slots``.
+    Returns:
+        The sizes of the blocks; each begins with its room.
+
     """
-    prefix = _prefixes(times, source, destination, lengths)
+    lengths = rooms.lengths
+    prefix = _prefixes(rooms.times, source, destination, lengths)
     sizes = prefix["size"].astype(np.int64)
-    out = bytearray().join(_pieces(prefix, slots, lengths))
-    begins = np.cumsum(sizes) - sizes
-    words = np.frombuffer(out, "<u4")
+    rooms.memory[:, :AT] = prefix.view(np.uint8).reshape(-1, AT)
+    words = rooms.flat.view("<u4")
+    ends = np.arange(len(rooms), dtype=np.int64) * (ROOM >> 2) + (sizes >> 2) - 1
+    # The word in which a datagram ends is the last one before the block's last, or, when it fills it, that one.
+    words[ends - (-lengths % 4 > 0)] &= _KEPT[lengths % 4]
+    words[ends] = sizes
     # From the UDP header (its checksum still 0) to the padding; the block's last word is left out.
-    spans = np.stack((begins + 48, begins + sizes - 4), axis=1).reshape(-1) >> 2
+    spans = np.stack((ends - (sizes - _BEFORE_UDP >> 2) + 1, ends), axis=1).reshape(-1)
     swapped = np.add.reduceat(words, spans, dtype=np.uint64)[::2] % _ONES
     pseudo = _address_sum(source, destination) + _UDP_PROTOCOL + lengths + _UDP.size
     sums = _ONES - (swapped.astype(np.int64) * 256 + pseudo) % _ONES
-    place = begins + _PREFIX - 2
-    view = np.frombuffer(out, np.uint8)
-    view[place] = sums >> 8
-    view[place + 1] = sums & 0xFF
-    return out
+    rooms.memory[:, AT - 2 : AT] = sums.astype(">u2").view(np.uint8).reshape(-1, 2)
+    return sizes
 
 
 def _prefixes(
@@ -140,21 +141,6 @@ def _prefixes(
     sums = (_ip_sum(0, source, destination) + total) % _ONES
     rows["ip_sum"] = np.where(sums, _ONES - sums, 0)
     return rows
-
-
-def _pieces(prefix: NDArray[np.void], slots: NDArray[np.uint8], lengths: NDArray[np.int64]) -> list[memoryview | bytes]:
-    """Prefix, payload and tail of each packet block, to be joined."""
-    heads = memoryview(prefix.tobytes())
-    rows = np.ascontiguousarray(slots).reshape(-1).data
-    stride = slots.shape[1]
-    sizes = prefix["size"].tolist()
-    pieces: list[memoryview | bytes] = []
-    for number, length in enumerate(lengths.tolist()):
-        head, row, size = number * _PREFIX, number * stride, sizes[number]
-        pieces.append(heads[head : head + _PREFIX])
-        pieces.append(rows[row : row + length])
-        pieces.append((size << 8 * (-length % 4)).to_bytes(-length % 4 + 4, "little"))
-    return pieces
 
 
 def wrong_checksums(

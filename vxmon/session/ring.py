@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from vxmon.errors import OutputError, WireError
 from vxmon.session.packets import Endpoint, encode_packet
 from vxmon.session.reader import Batch, open_session
+from vxmon.session.rooms import Rooms
 from vxmon.session.sink import FileSink
 from vxmon.session.tablekeeper import TableKeeper
 from vxmon.session.writer import SessionWriter
@@ -92,18 +93,11 @@ class RingRecorder:
         """Take one datagram; see :class:`vxmon.session.Recorder`."""
         self._writer.add(time, source, destination, payload)
 
-    def add_batch(
-        self,
-        times: NDArray[np.int64],
-        source: Endpoint,
-        destination: Endpoint,
-        slots: NDArray[np.uint8],
-        lengths: NDArray[np.int64],
-    ) -> None:
+    def add_batch(self, rooms: Rooms, source: Endpoint, destination: Endpoint) -> None:
         """Take and write datagrams; see :class:`vxmon.session.Recorder`."""
-        self._writer.add_batch(times, source, destination, slots, lengths)
+        self._writer.add_batch(rooms, source, destination)
         self._ends = (source, destination)
-        self._tables.take_batch(times, slots, lengths)
+        self._tables.take_batch(rooms)
         self._turn()
 
     def flush(self) -> None:

@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 from vxmon.errors import OutputError
 from vxmon.link.acks import StreamTracker
 from vxmon.session.packets import Endpoint, encode_packet
+from vxmon.session.rooms import Rooms
 from vxmon.session.sink import FileSink
 from vxmon.session.tablekeeper import TableKeeper
 from vxmon.session.writer import SessionWriter
@@ -130,33 +131,24 @@ class RotatingRecorder:
         """Take one datagram; see :class:`vxmon.session.Recorder`."""
         self._part.writer.add(time, source, destination, payload)
 
-    def add_batch(
-        self,
-        times: NDArray[np.int64],
-        source: Endpoint,
-        destination: Endpoint,
-        slots: NDArray[np.uint8],
-        lengths: NDArray[np.int64],
-    ) -> None:
+    def add_batch(self, rooms: Rooms, source: Endpoint, destination: Endpoint) -> None:
         """Take and write datagrams; see :class:`vxmon.session.Recorder`."""
         self._ends = (source, destination)
-        self._tables.take_batch(times, slots, lengths)
-        where = self._where(slots, lengths)
+        self._tables.take_batch(rooms)
+        where = self._where(rooms)
         for number, part in enumerate(self._older):
             some = where == number
             if some.any():
-                part.writer.add_batch(times[some], source, destination, slots[some], lengths[some])
-        rest = where == _CURRENT
-        self._part.writer.add_batch(times[rest], source, destination, slots[rest], lengths[rest])
-        if len(times):
-            self._part.begun = self._part.begun or int(times[0])
-            self._turn(int(times[-1]))
+                part.writer.add_batch(rooms.only(some), source, destination)
+        self._part.writer.add_batch(rooms.only(where == _CURRENT), source, destination)
+        if len(rooms):
+            self._part.begun = self._part.begun or int(rooms.times[0])
+            self._turn(int(rooms.times[-1]))
 
-    def _where(self, slots: NDArray[np.uint8], lengths: NDArray[np.int64]) -> NDArray[np.int64]:
+    def _where(self, rooms: Rooms) -> NDArray[np.int64]:
         """The older file of each late block, and what goes nowhere: blocks of closed files that came again."""
-        where = np.full(len(lengths), _CURRENT, np.int64)
-        offsets = np.arange(len(lengths), dtype=np.int64) * slots.shape[1]
-        flat = np.ascontiguousarray(slots).reshape(-1)
+        where = np.full(len(rooms), _CURRENT, np.int64)
+        flat, offsets, lengths = rooms.flat, rooms.offsets, rooms.lengths
         which = np.flatnonzero(block_datagrams(flat, offsets, lengths))
         if not len(which):
             return where

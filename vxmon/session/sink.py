@@ -4,12 +4,18 @@
 from __future__ import annotations
 
 import contextlib
+import ctypes
 import errno
+import functools
 import os
 import select
 import stat
+from collections.abc import Callable
 from pathlib import Path
-from typing import Final, Self
+from typing import Final, Self, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
 
 from vxmon.errors import OutputError
 
@@ -17,7 +23,12 @@ __all__ = ["FileSink", "OutputClosedError", "copy_file"]
 
 _STDOUT: Final = 1
 _PIECE: Final = 1 << 20
+# struct iovec; a call takes at most so many.
+_VECTOR: Final = np.dtype([("base", "<u8"), ("size", "<u8")])
+_MOST_PARTS: Final = 1024
 _FULL: Final = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+
+D = TypeVar("D")
 
 
 class OutputClosedError(OutputError):
@@ -72,20 +83,35 @@ class FileSink:
         """Write everything; waits while a pipe is full. With ``more`` a block may end behind these bytes."""
         view = memoryview(data)
         while view:
-            try:
-                count = os.write(self._descriptor, view)
-            except BlockingIOError:
-                select.select((), (self._descriptor,), ())
-                continue
-            except BrokenPipeError as error:
-                raise OutputClosedError(f"{self.name}: closed by its reader") from error
-            except OSError as error:
-                self._cut()
-                raise OutputError(self._why(error)) from error
-            self.written += count
-            view = view[count:]
+            view = view[self._once(os.write, view) :]
         if not more:
             self._whole = self.written
+
+    def write_rows(self, table: NDArray[np.uint8], sizes: NDArray[np.int64]) -> None:
+        """Write the first ``sizes[i]`` bytes of each row of a table (C order), one behind the other."""
+        vectors = np.empty(len(sizes), _VECTOR)
+        vectors["base"] = table.ctypes.data + np.arange(len(sizes), dtype=np.uint64) * table.shape[1]
+        vectors["size"] = sizes
+        while len(vectors):
+            vectors = _behind(vectors, self._once(_writev, vectors))
+        self._whole = self.written
+
+    def _once(self, write: Callable[[int, D], int], data: D) -> int:
+        """Ask the system once to write; returns how many bytes it took, 0 after it had to be waited for."""
+        try:
+            count = write(self._descriptor, data)
+        except InterruptedError:
+            return 0
+        except BlockingIOError:
+            select.select((), (self._descriptor,), ())
+            return 0
+        except BrokenPipeError as error:
+            raise OutputClosedError(f"{self.name}: closed by its reader") from error
+        except OSError as error:
+            self._cut()
+            raise OutputError(self._why(error)) from error
+        self.written += count
+        return count
 
     def _cut(self) -> None:
         """Take away what a write that failed left behind."""
@@ -117,6 +143,34 @@ class FileSink:
                 os.close(descriptor)
             except OSError as error:
                 raise OutputError(self._why(error)) from error
+
+
+@functools.cache
+def _library() -> ctypes.CDLL:
+    library = ctypes.CDLL(None, use_errno=True)
+    library.writev.restype = ctypes.c_ssize_t
+    return library
+
+
+def _writev(descriptor: int, vectors: NDArray[np.void]) -> int:
+    """writev(2): os.writev wants a Python object for each part. Raises OSError."""
+    count = int(_library().writev(descriptor, ctypes.c_void_p(vectors.ctypes.data), min(len(vectors), _MOST_PARTS)))
+    if count < 0:
+        code = ctypes.get_errno()
+        raise OSError(code, os.strerror(code))
+    return count
+
+
+def _behind(vectors: NDArray[np.void], count: int) -> NDArray[np.void]:
+    """What is left when the first ``count`` bytes are written."""
+    ends = np.cumsum(vectors["size"].astype(np.int64))
+    whole = int(np.searchsorted(ends, count, side="right"))
+    left = vectors[whole:]
+    part = count - int(ends[whole - 1]) if whole else count
+    if part:
+        left["base"][0] += np.uint64(part)
+        left["size"][0] -= np.uint64(part)
+    return left
 
 
 def copy_file(source: Path, sink: FileSink, start: int = 0) -> None:

@@ -7,9 +7,9 @@ import contextlib
 from typing import Final
 
 import numpy as np
-from numpy.typing import NDArray
 
 from vxmon.errors import WireError
+from vxmon.session.rooms import Rooms
 from vxmon.wire.datagram import decode_datagram
 from vxmon.wire.reassembly import MAX_MESSAGES, Reassembler
 from vxmon.wire.tables import decode_table
@@ -34,10 +34,11 @@ class TableKeeper:
         self._versions: dict[int, int] = {}
         self._reassembler = Reassembler()
 
-    def take_batch(self, times: NDArray[np.int64], slots: NDArray[np.uint8], lengths: NDArray[np.int64]) -> None:
-        """Take the tables among datagrams: row i of ``slots`` has ``lengths[i]`` bytes."""
-        for number in np.flatnonzero((slots[:, _CHANNEL_AT] == Channel.TABLE) & (lengths > _CHANNEL_AT)).tolist():
-            self.take(int(times[number]), slots[number, : lengths[number]].tobytes())
+    def take_batch(self, rooms: Rooms) -> None:
+        """Take the tables among datagrams."""
+        tables = (rooms.slots[:, _CHANNEL_AT] == Channel.TABLE) & (rooms.lengths > _CHANNEL_AT)
+        for number in np.flatnonzero(tables).tolist():
+            self.take(int(rooms.times[number]), rooms.payload(number))
 
     def take(self, stamp: int, data: bytes) -> None:
         """Take a datagram of channel TABLE; what breaks the format is left to the reader of the session."""

@@ -10,11 +10,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final, Protocol
 
-import numpy as np
-from numpy.typing import NDArray
-
 from vxmon.session.formats import BYTE_ORDER_MAGIC, INTERFACE, SECTION, STATISTICS
-from vxmon.session.packets import Endpoint, encode_packet, encode_packets
+from vxmon.session.packets import Endpoint, encode_packet, frame_packets
+from vxmon.session.rooms import Rooms
 from vxmon.session.sink import FileSink, copy_file
 
 __all__ = ["COMMENT_PREFIX", "FORMAT", "Recorder", "SessionWriter", "section_head", "statistics_block"]
@@ -36,14 +34,7 @@ class Recorder(Protocol):
     def add(self, time: int, source: Endpoint, destination: Endpoint, payload: bytes) -> None:
         """Take one datagram; it is written by :meth:`flush` at the latest."""
 
-    def add_batch(
-        self,
-        times: NDArray[np.int64],
-        source: Endpoint,
-        destination: Endpoint,
-        slots: NDArray[np.uint8],
-        lengths: NDArray[np.int64],
-    ) -> None:
+    def add_batch(self, rooms: Rooms, source: Endpoint, destination: Endpoint) -> None:
         """Take datagrams of one direction and write them: on return the operating system has them."""
 
     def flush(self) -> None:
@@ -127,18 +118,11 @@ class SessionWriter:
         self._pending.append(packet)
         self._pending_bytes += len(packet)
 
-    def add_batch(
-        self,
-        times: NDArray[np.int64],
-        source: Endpoint,
-        destination: Endpoint,
-        slots: NDArray[np.uint8],
-        lengths: NDArray[np.int64],
-    ) -> None:
+    def add_batch(self, rooms: Rooms, source: Endpoint, destination: Endpoint) -> None:
         """Take and write datagrams; see :class:`Recorder`."""
         self._take_pending()
-        if len(times):
-            self._sink.write(encode_packets(times, source, destination, slots, lengths))
+        if len(rooms):
+            self._sink.write_rows(rooms.memory, frame_packets(rooms, source, destination))
         if self._sync:
             self._sink.sync()
 
