@@ -8,10 +8,11 @@ import time
 from collections.abc import Iterator
 from contextlib import closing
 
+import numpy as np
 import pytest
 
 from vxmon.errors import TargetError
-from vxmon.link.receiver import BATCH, Receiver, open_socket
+from vxmon.link.receiver import BATCH, Receiver, next_pause, open_socket
 from vxmon.session.rooms import LARGEST
 
 
@@ -45,7 +46,7 @@ def collect(receiver: Receiver, count: int) -> list[tuple[bytes, int]]:
 def test_every_datagram_arrives_as_it_was_sent_with_the_kernels_time(
     target: socket.socket, host: socket.socket
 ) -> None:
-    sent = [bytes([i & 255]) * (1 + i * 7 % 1472) for i in range(3 * BATCH)]
+    sent = [bytes([i & 255]) * (1 + i * 7 % 1472) for i in range(3072)]  # of three calls of the system
     receiver = Receiver(host)
     before = time.time_ns()
     for data in sent:
@@ -126,3 +127,54 @@ def test_the_buffer_is_large_where_that_is_allowed(target: socket.socket) -> Non
     sock, size = open_socket(*target.getsockname())
     sock.close()
     assert size >= 200_000
+
+
+def test_what_comes_while_the_consumer_is_busy_is_one_large_batch(target: socket.socket, host: socket.socket) -> None:
+    receiver = Receiver(host)
+    receiver.start()
+    count = BATCH + 500
+    for first in range(0, count, 100):
+        for i in range(first, min(first + 100, count)):
+            target.sendto(i.to_bytes(4, "big"), host.getsockname())
+        time.sleep(0.002)  # so that the kernel's buffer need not hold all
+    sizes, found = [], 0
+    while found < count and (batch := receiver.take(5.0)) is not None:
+        numbers = batch.slots[:, :4].astype(np.int64) @ (256 ** np.arange(3, -1, -1))
+        assert (numbers == np.arange(found, found + len(batch))).all()
+        found += len(batch)
+        sizes.append(len(batch))
+        receiver.give_back(batch)
+    receiver.stop()
+    assert found == count
+    assert len(sizes) <= 6, "not one for each of the 46 groups that came"
+
+
+def test_it_ends_while_no_buffer_is_free(target: socket.socket, host: socket.socket) -> None:
+    """The consumer has left; what is in the buffers can still be taken."""
+    receiver = Receiver(host)
+    receiver.start()
+    taken = []
+    for _ in range(20):
+        target.sendto(b"x", host.getsockname())
+        batch = receiver.take(0.2)
+        if batch is None:
+            break
+        taken.append(batch)
+    assert 0 < len(taken) < 20, "buffers that are not given back are not used"
+    receiver.stop()
+
+
+@pytest.mark.parametrize(
+    ("pause", "count", "wanted", "following"),
+    [
+        (0.001, 3, 2048, 0.001),  # 3,000/s: answers do not wait
+        (0.001, 300, 2048, 0.001 * 2048 / 300),  # 300,000/s: until 2048 are there
+        (0.007, 2100, 2048, 0.007 * 2048 / 2100),
+        (0.001, 100, 2048, 0.008),  # 100,000/s: no longer than that
+        (0.008, 1, 2048, 0.001),  # it is over
+        (0.001, 0, 2048, 0.001),
+        (0.001, 300, 46, 0.00025),  # a small buffer of the kernel would be full
+    ],
+)
+def test_how_long_to_gather(pause: float, count: int, wanted: int, following: float) -> None:
+    assert next_pause(pause, count, wanted) == pytest.approx(following)

@@ -158,6 +158,28 @@ def test_a_full_pipe_is_waited_for() -> None:
     assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
 
 
+def test_rows_go_through_a_full_pipe_in_pieces() -> None:
+    """More rows than one call takes, and a pipe that takes a part of a row at a time."""
+    read, write = os.pipe()
+    os.set_blocking(write, False)
+    table = np.arange(3000 * 96, dtype=np.uint32).astype(np.uint8).reshape(3000, 96)
+    sizes = np.arange(3000, dtype=np.int64) % 97
+    expected = b"".join(row[:size].tobytes() for row, size in zip(table, sizes, strict=True))
+    child = os.fork()
+    if child == 0:
+        os.close(write)
+        found = b""
+        while piece := os.read(read, 1777):
+            found += piece
+        os._exit(0 if found == expected else 1)
+    os.close(read)
+    sink = FileSink(write, "pipe")
+    sink.write_rows(table, sizes)
+    assert sink.written == len(expected)
+    sink.close()
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+
+
 @pytest.mark.parametrize("path", ["/", "/nonexistent/x", "/dev/null/x"])
 def test_what_cannot_be_written_is_named(path: str) -> None:
     with pytest.raises(OutputError, match=path):

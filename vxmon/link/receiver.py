@@ -189,10 +189,8 @@ class Receiver:
             if poll.poll(_HELD_MS if buffer.count else _POLL_MS):
                 time.sleep(pause)
                 pause = next_pause(pause, self._fill(buffer), self._gather)
-                # While the consumer has something to do a larger batch is made for it.
-                if not buffer.is_full and not self._full.empty():
-                    continue
-            if buffer.count:
+            # While the consumer has something to do a larger batch is made for it.
+            if buffer.is_full or (buffer.count and self._full.empty()):
                 self._full.put(buffer)
                 buffer = self._next_buffer()
         self._full.put(buffer)
