@@ -6,11 +6,12 @@ So what is received is stored without being copied: the parts before and behind 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Final, Self
 
 import numpy as np
 from numpy.typing import NDArray
+
+from vxmon.valueclass import dataclass
 
 __all__ = ["AT", "LARGEST", "ROOM", "Rooms"]
 
