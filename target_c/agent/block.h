@@ -12,12 +12,9 @@
 /* A place in a unit, between two records. */
 struct vxm_cursor {
     const uint32_t *next;
-    const uint32_t *end;
     uint64_t index; /* of the record at next, in the run */
     uint64_t time;  /* of the record before, in ticks; at the beginning: the unit's base */
     struct vxm_context context;
-    uint8_t known; /* enum vxm_known: what the walk may follow; the rest becomes 65535 */
-    bool inside;   /* past the first record of the unit */
 };
 
 /* What a block says, but for what the upload adds. */
@@ -48,8 +45,9 @@ uint32_t vxm_block_most_per_unit(uint32_t unit_slots, uint32_t max_slots);
 /* The beginning of a closed unit. */
 void vxm_cursor_begin(struct vxm_cursor *cursor, const struct vxm_unit *unit);
 
-/* Takes as many records as fit into max_slots; false when none are left. */
-bool vxm_block_walk(struct vxm_cursor *cursor, uint32_t max_slots, struct vxm_block *block);
+/* Takes as many records as fit into max_slots, at least the longest one; false when none are left in the unit. */
+bool vxm_block_walk(struct vxm_cursor *cursor, const struct vxm_unit *unit, uint32_t max_slots,
+                    struct vxm_block *block);
 
 /*
  * Writes the message; *covered gets the bytes before the content of slots. Returns its size. A block of at

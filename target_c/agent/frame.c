@@ -7,6 +7,7 @@
 #define CRC_POLYNOMIAL 0xEDB88320u
 #define CRC_SLICES 4u
 #define CRC_OFFSET 28u
+#define FIXED_BYTES 12u
 #define FLAG_BIG_ENDIAN 1u
 #define FLAG_AUTHENTICATED 2u
 
@@ -16,6 +17,9 @@ static uint32_t boot_id;
 static uint32_t sequences[CHANNELS];
 static uint16_t message_number;
 static uint32_t crc_table[CRC_SLICES][256];
+/* Each slice by a pointer of its own, which is in a register where the CRC is made. */
+static const uint32_t *crc_slice[CRC_SLICES];
+static uint32_t block_crc; /* of the beginning of a block's header */
 
 static struct {
     _Alignas(8) uint8_t headroom[VXM_PORT_HEADROOM];
@@ -37,15 +41,9 @@ static void make_crc_table(void)
             crc_table[slice][i] = (before >> 8) ^ crc_table[0][before & 0xFFu];
         }
     }
-}
-
-void vxm_frame_init(uint32_t boot)
-{
-    boot_id = boot;
-    message_number = 0;
-    memset(sequences, 0, sizeof sequences);
-    memset(&vxm_frame_counters, 0, sizeof vxm_frame_counters);
-    make_crc_table();
+    for (unsigned slice = 0; slice < CRC_SLICES; slice++) {
+        crc_slice[slice] = crc_table[slice];
+    }
 }
 
 static inline uint32_t little_word(const uint8_t *data)
@@ -55,14 +53,18 @@ static inline uint32_t little_word(const uint8_t *data)
 
 uint32_t vxm_frame_crc(uint32_t crc, const uint8_t *data, size_t size)
 {
+    const uint32_t *a = crc_slice[0];
+    const uint32_t *b = crc_slice[1];
+    const uint32_t *c = crc_slice[2];
+    const uint32_t *d = crc_slice[3];
+
     crc = ~crc;
     for (; size >= 4; size -= 4, data += 4) {
         crc ^= little_word(data);
-        crc = crc_table[3][crc & 0xFFu] ^ crc_table[2][(crc >> 8) & 0xFFu] ^ crc_table[1][(crc >> 16) & 0xFFu] ^
-              crc_table[0][crc >> 24];
+        crc = d[crc & 0xFFu] ^ c[(crc >> 8) & 0xFFu] ^ b[(crc >> 16) & 0xFFu] ^ a[crc >> 24];
     }
     for (; size > 0; size--, data++) {
-        crc = (crc >> 8) ^ crc_table[0][(crc ^ *data) & 0xFFu];
+        crc = (crc >> 8) ^ a[(crc ^ *data) & 0xFFu];
     }
     return ~crc;
 }
@@ -168,15 +170,33 @@ struct header {
     uint32_t message;
 };
 
-static bool transmit_frame(const struct vxm_peer *to, const struct header *header, size_t length, size_t covered)
+/* What no two datagrams of a channel differ in, FIXED_BYTES. */
+static inline void put_fixed(uint8_t *data, uint8_t channel, bool sealed)
 {
-    uint8_t *data = transmit.datagram;
     vxm_frame_put32(data, VXM_FRAME_MAGIC);
     data[4] = VXM_FRAME_VERSION;
-    data[5] = (uint8_t)((VXM_PORT_BIG_ENDIAN ? FLAG_BIG_ENDIAN : 0u) | (header->sealed ? FLAG_AUTHENTICATED : 0u));
-    data[6] = header->channel;
+    data[5] = (uint8_t)((VXM_PORT_BIG_ENDIAN ? FLAG_BIG_ENDIAN : 0u) | (sealed ? FLAG_AUTHENTICATED : 0u));
+    data[6] = channel;
     data[7] = VXM_FRAME_HEADER;
     vxm_frame_put32(data + 8, boot_id);
+}
+
+void vxm_frame_init(uint32_t boot)
+{
+    uint8_t fixed[FIXED_BYTES];
+
+    boot_id = boot;
+    message_number = 0;
+    memset(sequences, 0, sizeof sequences);
+    memset(&vxm_frame_counters, 0, sizeof vxm_frame_counters);
+    make_crc_table();
+    put_fixed(fixed, VXM_CHANNEL_BLOCK, false);
+    block_crc = vxm_frame_crc(0, fixed, sizeof fixed);
+}
+
+/* The rest of the header; `crc` is that of the fixed bytes. */
+static inline void put_header(uint8_t *data, const struct header *header, size_t length, size_t covered, uint32_t crc)
+{
     vxm_frame_put32(data + 12, header->sequence);
     put16(data + 16, header->fragment);
     put16(data + 18, header->fragments);
@@ -184,13 +204,12 @@ static bool transmit_frame(const struct vxm_peer *to, const struct header *heade
     put16(data + 22, (uint32_t)covered);
     put16(data + 24, header->message);
     put16(data + 26, 0);
-    uint32_t crc = vxm_frame_crc(0, data, CRC_OFFSET);
+    crc = vxm_frame_crc(crc, data + FIXED_BYTES, CRC_OFFSET - FIXED_BYTES);
     vxm_frame_put32(data + CRC_OFFSET, vxm_frame_crc(crc, data + VXM_FRAME_HEADER, covered));
-    size_t size = VXM_FRAME_HEADER + length;
-    if (header->sealed) {
-        vxm_auth_seal(data, size);
-        size += VXM_FRAME_TRAILER;
-    }
+}
+
+static bool pass_on(const struct vxm_peer *to, uint8_t *data, size_t size)
+{
     if (!vxm_port_send(to, data, size)) {
         vxm_frame_counters.send_failed++;
         return false;
@@ -199,15 +218,32 @@ static bool transmit_frame(const struct vxm_peer *to, const struct header *heade
     return true;
 }
 
+static bool transmit_frame(const struct vxm_peer *to, const struct header *header, size_t length)
+{
+    uint8_t *data = transmit.datagram;
+    size_t size = VXM_FRAME_HEADER + length;
+
+    put_fixed(data, header->channel, header->sealed);
+    put_header(data, header, length, length, vxm_frame_crc(0, data, FIXED_BYTES));
+    if (header->sealed) {
+        vxm_auth_seal(data, size);
+        size += VXM_FRAME_TRAILER;
+    }
+    return pass_on(to, data, size);
+}
+
 bool vxm_frame_send_block(const struct vxm_peer *to, uint64_t sequence, size_t length, size_t covered)
 {
+    uint8_t *data = transmit.datagram;
     const struct header header = {
         .channel = VXM_CHANNEL_BLOCK,
         .sequence = (uint32_t)sequence,
         .fragments = 1,
         .message = (uint16_t)sequence,
     };
-    return transmit_frame(to, &header, length, covered);
+    put_fixed(data, VXM_CHANNEL_BLOCK, false);
+    put_header(data, &header, length, covered, block_crc);
+    return pass_on(to, data, VXM_FRAME_HEADER + length);
 }
 
 /* Bytes of the message in a datagram of that size. */
@@ -262,7 +298,7 @@ bool vxm_message_step(struct vxm_message *message, uint32_t datagram_bytes)
     };
 
     gather(vxm_frame_payload(), message, from, size);
-    if (!transmit_frame(&message->peer, &header, size, size)) {
+    if (!transmit_frame(&message->peer, &header, size)) {
         return false;
     }
     sequences[message->channel % CHANNELS]++;

@@ -35,7 +35,7 @@ static void lay_out_arena(const struct vxm_run_config *config)
     for (unsigned i = 0; i < VXM_PORT_STREAMS; i++) {
         vxm_units_reset(i, at, config->units, config->unit_slots, config->policy == VXM_RING);
         at += config->units * vxm_units_bytes(config->unit_slots);
-        vxm_upload_reset(i, at, config->max_units);
+        vxm_upload_reset(i, at, config->max_units, config->datagram_bytes);
         at += config->max_units * VXM_UPLOAD_ENTRY_BYTES;
     }
     vxm_grow_begin((size_t)(at - vxm_agent.arena));

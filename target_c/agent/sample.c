@@ -13,12 +13,14 @@ static struct sampler {
 
 static const struct vxm_interface *interface;
 static unsigned turn;
+static uint64_t idle_until; /* nothing is to be done before */
 
 void vxm_sample_init(void)
 {
     memset(samplers, 0, sizeof samplers);
     interface = vxm_port_interface(vxm_agent.table->os_release);
     turn = 0;
+    idle_until = 0;
 }
 
 const struct vxm_interface *vxm_sample_interface(void)
@@ -41,6 +43,7 @@ bool vxm_sample_offered(enum vxm_sampler sampler)
 void vxm_sample_begin(enum vxm_sampler sampler, uint32_t period_ms, uint64_t now)
 {
     samplers[sampler] = (struct sampler){.period = vxm_ticks_of_ms(period_ms), .due = now};
+    idle_until = 0;
 }
 
 void vxm_sample_end(enum vxm_sampler sampler)
@@ -103,8 +106,23 @@ static void begin(struct sampler *sampler, uint64_t now)
     sampler->active = true;
 }
 
+/* When the first sample is due of those that are not being taken. */
+static uint64_t next_due(void)
+{
+    uint64_t due = UINT64_MAX;
+    for (unsigned i = 0; i < VXM_SAMPLERS; i++) {
+        if (samplers[i].period != 0 && samplers[i].due < due) {
+            due = samplers[i].due;
+        }
+    }
+    return due;
+}
+
 enum vxm_work vxm_sample_step(uint64_t now)
 {
+    if (now < idle_until) {
+        return VXM_IDLE;
+    }
     for (unsigned tried = 0; tried < VXM_SAMPLERS; tried++) {
         enum vxm_sampler which = (enum vxm_sampler)((turn + tried) % VXM_SAMPLERS);
         struct sampler *sampler = &samplers[which];
@@ -117,5 +135,6 @@ enum vxm_work vxm_sample_step(uint64_t now)
             return VXM_WORKED;
         }
     }
+    idle_until = next_due();
     return VXM_IDLE;
 }

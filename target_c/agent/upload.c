@@ -25,6 +25,7 @@ struct upload {
     uint32_t capacity;
     uint32_t head;
     uint32_t count;
+    uint32_t max_slots;       /* of a block */
     struct vxm_cursor cursor; /* in the newest cut */
     uint64_t blocks;
     uint64_t records; /* in blocks */
@@ -41,12 +42,13 @@ static struct upload uploads[VXM_PORT_STREAMS];
 static unsigned turn;        /* the stream that is served next */
 static bool resend_had_turn; /* new blocks and resends alternate */
 
-void vxm_upload_reset(unsigned stream, void *memory, uint32_t units)
+void vxm_upload_reset(unsigned stream, void *memory, uint32_t units, uint32_t datagram_bytes)
 {
     struct upload *upload = &uploads[stream];
     memset(upload, 0, sizeof *upload);
     upload->cuts = memory;
     upload->capacity = units;
+    upload->max_slots = vxm_block_max_slots(datagram_bytes);
 }
 
 static struct vxm_cut *cut_at(const struct upload *upload, uint32_t at)
@@ -226,13 +228,13 @@ static enum vxm_work cut_step(unsigned number)
         return VXM_IDLE;
     }
     struct vxm_cut *cut = entry_of(upload, unit, overwritten);
-    struct vxm_cursor cursor = upload->cursor;
-    uint32_t slots = vxm_block_max_slots(vxm_agent.start.datagram_bytes);
-    (void)vxm_block_walk(&cursor, slots, &block);
+    const struct vxm_cursor before = upload->cursor;
+    (void)vxm_block_walk(&upload->cursor, unit, upload->max_slots, &block);
     fill(&block, number, cut, upload->blocks);
     bool sent = send(&block);
-    if (sent) {
-        upload->cursor = cursor;
+    if (!sent) {
+        upload->cursor = before;
+    } else {
         upload->blocks++;
         upload->records += block.count;
         cut->blocks++;
@@ -240,7 +242,7 @@ static enum vxm_work cut_step(unsigned number)
         cut->sent_at = (uint32_t)upload->sent_at;
     }
     finish(number, cut, sent ? block.count : 0);
-    if (vxm_agent.start.one_way) {
+    if (vxm_agent.start.one_way && cut->done) {
         prune(upload);
     }
     return sent ? VXM_WORKED : VXM_BLOCKED;
@@ -387,15 +389,15 @@ static bool claim_cut(const struct vxm_cut *cut)
 /* Makes a block again by walking its unit from the beginning: byte-identical to the first time. */
 static enum vxm_work resend(unsigned number, struct vxm_cut *cut, uint64_t sequence)
 {
+    const struct upload *upload = &uploads[number];
     struct vxm_block block;
     struct vxm_cursor cursor;
-    uint32_t slots = vxm_block_max_slots(vxm_agent.start.datagram_bytes);
     if (!claim_cut(cut)) {
         return VXM_IDLE;
     }
     vxm_cursor_begin(&cursor, cut->unit);
     for (uint64_t at = cut->first_block; at <= sequence; at++) {
-        (void)vxm_block_walk(&cursor, slots, &block);
+        (void)vxm_block_walk(&cursor, cut->unit, upload->max_slots, &block);
     }
     fill(&block, number, cut, sequence);
     bool sent = send(&block);

@@ -28,7 +28,7 @@ struct vxm_cut {
 #define VXM_UPLOAD_ENTRY_BYTES sizeof(struct vxm_cut)
 
 /* Begins the upload of a new run with room for `units` entries. */
-void vxm_upload_reset(unsigned stream, void *memory, uint32_t units);
+void vxm_upload_reset(unsigned stream, void *memory, uint32_t units, uint32_t datagram_bytes);
 
 /* Sends at most one block. */
 enum vxm_work vxm_upload_step(void);

@@ -317,7 +317,7 @@ static void measure_parts(const char *name, uint32_t data_slots)
     }
     vxm_cursor_begin(&cursor, &unit);
     uint32_t begin = VXM_PORT_CLOCK32();
-    (void)vxm_block_walk(&cursor, vxm_block_max_slots(VXM_FRAME_DEFAULT), &block);
+    (void)vxm_block_walk(&cursor, &unit, vxm_block_max_slots(VXM_FRAME_DEFAULT), &block);
     uint32_t walked = VXM_PORT_CLOCK32();
     size_t length = vxm_block_encode(&block, vxm_frame_payload(), &covered);
     uint32_t encoded = VXM_PORT_CLOCK32();
