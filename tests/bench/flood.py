@@ -47,9 +47,9 @@ from vxmon.wire.types import (
     TargetInfo,
 )
 
-__all__ = ["RECORDS", "Flood", "FloodTarget", "build", "template"]
+__all__ = ["RECORDS", "Flood", "FloodTarget", "build", "program", "send", "template"]
 
-RECORDS: Final = 110
+RECORDS: Final = 109
 _WINDOW: Final = 1024
 _COOKIE: Final = 77
 _OPTIONS: Final = ("-std=c11", "-O2", "-Wall", "-Wextra", "-Werror")
@@ -66,13 +66,16 @@ class Flood:
     window: int = _WINDOW
 
 
-def build(name: str) -> Path:
+def program(name: str) -> Path:
+    """Where :func:`build` puts a program."""
+    return BUILT / name.replace("_", "-")
+
+
+def build(name: str) -> None:
     """Compile a program of this folder; raises CalledProcessError."""
     BUILT.mkdir(parents=True, exist_ok=True)
-    program = BUILT / name.replace("_", "-")
     source = ROOT / "tests" / "bench" / f"{name}.c"
-    subprocess.run(["gcc", *_OPTIONS, "-o", str(program), str(source)], check=True, timeout=_LIMIT_S)
-    return program
+    subprocess.run(["gcc", *_OPTIONS, "-o", str(program(name)), str(source)], check=True, timeout=_LIMIT_S)
 
 
 def template(run: int, boot: int) -> bytes:
@@ -81,13 +84,29 @@ def template(run: int, boot: int) -> bytes:
     return encode_block(make_block(head, 0, 0, boot=boot, run=run))
 
 
+def send(sock: socket.socket, flood: Flood, block: bytes) -> dict[str, Any]:
+    """Send copies of a block by the sender in C, that is built, from a connected socket; returns its figures."""
+    command = [str(program("flood_sender")), str(sock.fileno()), str(flood.rate), str(flood.seconds)]
+    command += [str(flood.streams), str(flood.window), str(RECORDS)]
+    done = subprocess.run(
+        command, input=block, capture_output=True, check=True, pass_fds=(sock.fileno(),), timeout=_LIMIT_S
+    )
+    figures: dict[str, Any] = json.loads(done.stdout)
+    return figures
+
+
 @dataclass
 class FloodTarget:
-    """One run on a free port of 127.0.0.1. ``figures`` are the sender's, once the run is over."""
+    """One run on a free port of 127.0.0.1. ``figures`` are the sender's, once the run is over.
+
+    ``begun`` and ``ended`` are when the sender sent, on the monotonic clock.
+    """
 
     flood: Flood
     figures: dict[str, Any] = field(default_factory=dict)
     port: int = 0
+    begun: float = 0.0
+    ended: float = 0.0
     _target: Target = field(default_factory=Target)
     _counters: LinkCounters = field(default_factory=LinkCounters)
     _end: End | None = None
@@ -95,7 +114,7 @@ class FloodTarget:
     _last: Reply | None = None
 
     def __post_init__(self) -> None:
-        self._program = build("flood_sender")
+        build("flood_sender")
         self._socket = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
         self._socket.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 4 << 20)
         self._socket.bind(("127.0.0.1", 0))
@@ -183,16 +202,11 @@ class FloodTarget:
 
     def _run(self) -> None:
         """Let the sender send; then tell the end, with what is true."""
-        flood = self.flood
-        command = [str(self._program), str(self._socket.fileno()), str(flood.rate), str(flood.seconds)]
-        command += [str(flood.streams), str(flood.window), str(RECORDS)]
+        self.begun = time.monotonic()
         self._socket.setblocking(True)
-        done = subprocess.run(
-            command, input=template(self._target.run, self._target.boot), capture_output=True, check=False,
-            pass_fds=(self._socket.fileno(),), timeout=_LIMIT_S,
-        )  # fmt: skip
+        self.figures = send(self._socket, self.flood, template(self._target.run, self._target.boot))
         self._socket.settimeout(0.1)
-        self.figures = json.loads(done.stdout)
+        self.ended = self.begun + self.figures["seconds"]
         states = tuple(
             StreamState(stream, blocks * RECORDS, blocks * RECORDS, 0, blocks)
             for stream, blocks in enumerate(self.figures["sent"])
