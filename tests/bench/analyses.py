@@ -45,8 +45,9 @@ _ARRAYS: Final = """
 import sys, vxmon
 with vxmon.open(sys.argv[1]) as recording:
     total = 0
-    for name in set(recording.event_names().values()):
-        for events in recording.batches(name):
+    for batch in recording.batches():
+        for name in batch.names:
+            events = batch.of(name)
             total += int(events.ticks.sum()) + sum(int(v.sum()) for v in events.fields.values() if v.dtype != object)
 """
 _CALLS: Final = """
@@ -55,7 +56,7 @@ from vxmon.trace.parser import Parser
 total = 0
 def add(event):
     global total
-    total += event.ticks + sum(event.fields.values())
+    total += event.ticks + sum(event.values)
 parser = Parser()
 parser.on_range(0, 1023, add)
 parser.run(sys.argv[1])

@@ -33,7 +33,7 @@ def batched(chunks: Iterable[Chunk], records: int = BATCH_RECORDS) -> Iterator[C
 
 
 def present(values: NDArray[Any]) -> list[int]:
-    """The different numbers among small ones (0-65535), in order; faster than numpy's unique on large arrays."""
+    """The different numbers among small ones (some 16 bits), in order; faster than numpy's unique on large arrays."""
     return [int(value) for value in np.flatnonzero(np.bincount(values)).tolist()] if len(values) else []
 
 

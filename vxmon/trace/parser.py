@@ -8,20 +8,22 @@ vxmon/README.md for an example.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterator
+from itertools import repeat
 from typing import Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from vxmon.errors import InputError
-from vxmon.trace.columns import Chunk
+from vxmon.trace.batches import present
+from vxmon.trace.columns import Chunk, Columns
 from vxmon.trace.facts import Boot, Facts
 from vxmon.trace.names import LOSS_ID, LOSS_NAME
 from vxmon.trace.opening import open_trace
 from vxmon.trace.ticks import ticks_to_ns
 from vxmon.trace.trace import Trace
-from vxmon.trace.values import field_lists
+from vxmon.trace.values import field_tuples
 from vxmon.wire.slots import Value
 from vxmon.wire.types import Event as Entry
 
@@ -34,8 +36,8 @@ class Event(NamedTuple):
     """One event.
 
     ``ticks`` is the target's clock and ``time_ns`` the time since the boot's first record (-1 where the session does
-    not tell the clock's rate). ``argument`` is the event's first argument, ``fields`` are the others by name: numbers,
-    text as str, bytes. Of LOSS, ``fields`` has the number of records that are missing.
+    not tell the clock's rate). ``argument`` is the event's first argument, ``values`` are the others: numbers, text as
+    str, bytes; ``names`` are their names. Of LOSS, the one value is the number of records that are missing.
     """
 
     ticks: int
@@ -45,7 +47,13 @@ class Event(NamedTuple):
     id: int
     name: str
     argument: int
-    fields: dict[str, Value]
+    names: tuple[str, ...]
+    values: tuple[Value, ...]
+
+    @property
+    def fields(self) -> dict[str, Value]:
+        """The values by their names; made when asked for, so ask once."""
+        return dict(zip(self.names, self.values, strict=True))
 
 
 Call = Callable[[Event], None]
@@ -100,15 +108,16 @@ class Parser:
 
     def _walk(self, trace: Trace) -> None:
         begun = False
-        calls: dict[int, dict[int, list[Call]]] = {}
+        calls: dict[int, dict[int, Call]] = {}
         for chunk in trace.chunks():
             if not begun:
                 begun = True
                 self._tell_begin(trace.facts)
             number = chunk.boot.number
             if number not in calls:
+                self._check(trace.facts)
                 calls[number] = self._calls(chunk.boot)
-            _call(chunk, calls[number])
+            _call_all(chunk, calls[number])
         if not begun:
             self._tell_begin(trace.facts)
 
@@ -116,19 +125,35 @@ class Parser:
         for begin in self._begin:
             begin(facts)
 
-    def _calls(self, boot: Boot) -> dict[int, list[Call]]:
+    def _check(self, facts: Facts) -> None:
+        """A name that no boot knows is a mistake; of several boots some may have no table, or one without it."""
+        known = {name for boot in facts.boots for name in _ids_by_name(boot)}
+        for name, _ in self._named:
+            if name not in known:
+                raise InputError(f"the session has no event and no class {name}")
+
+    def _calls(self, boot: Boot) -> dict[int, Call]:
         """What to call for each event id."""
         ids = _ids_by_name(boot)
         found: dict[int, list[Call]] = {}
         for name, call in self._named:
-            if name not in ids:
-                raise InputError(f"the session has no event and no class {name}")
-            for event in ids[name]:
+            for event in ids.get(name, ()):
                 found.setdefault(event, []).append(call)
         for first, last, call in self._ranges:
             for event in _ALL[first : last + 1]:
                 found.setdefault(event, []).append(call)
-        return found
+        return {event: _in_turn(calls) for event, calls in found.items()}
+
+
+def _in_turn(calls: list[Call]) -> Call:
+    if len(calls) == 1:
+        return calls[0]
+
+    def call_each(event: Event) -> None:
+        for call in calls:
+            call(event)
+
+    return call_each
 
 
 def _ids_by_name(boot: Boot) -> dict[str, list[int]]:
@@ -139,40 +164,63 @@ def _ids_by_name(boot: Boot) -> dict[str, list[int]]:
     return ids
 
 
-def _call(chunk: Chunk, calls: dict[int, list[Call]]) -> None:
-    """Make the events that are wanted, all of one kind at a time, and call for them in their order."""
-    ids = chunk.columns.id
+def _call_all(chunk: Chunk, calls: dict[int, Call]) -> None:
+    """Call for the events that are wanted, in their order."""
     wanted = np.zeros(LOSS_ID + 1, bool)
     wanted[list(calls)] = True
-    rows = np.flatnonzero(wanted[ids])
-    made: list[Event | None] = [None] * len(ids)
-    for event in np.unique(ids[rows]).tolist():
-        which = np.flatnonzero(ids == event)
-        for row, value in zip(which.tolist(), _events(chunk, event, which), strict=True):
-            made[row] = value
-    for row in rows.tolist():
-        found = made[row]
-        if found is not None:
-            for call in calls[found.id]:
-                call(found)
+    columns = chunk.columns.take(np.flatnonzero(wanted[chunk.columns.id]))
+    for call, event in zip(map(calls.__getitem__, columns.id.tolist()), _events(chunk, columns), strict=True):
+        call(event)
 
 
-def _events(chunk: Chunk, event: int, which: NDArray[np.intp]) -> Iterable[Event]:
-    boot, columns = chunk.boot, chunk.columns
-    entry = next((entry for entry in boot.table.events if entry.id == event), None)
-    ticks = columns.time[which]
-    since = ticks - (boot.first_time or 0)
-    times = ticks_to_ns(since, boot.clock_hz).tolist() if boot.clock_hz else [-1] * len(which)
-    name = LOSS_NAME if event == LOSS_ID else entry.name if entry is not None else f"EVENT_{event}"
-    heads = zip(ticks.tolist(), times, columns.stream[which].tolist(), columns.arg[which].tolist(), strict=True)
-    fields = _fields(chunk, event, entry, which)
-    return (
-        Event(tick, time, boot, cpu, event, name, argument, values)
-        for (tick, time, cpu, argument), values in zip(heads, fields, strict=True)
+def _events(chunk: Chunk, columns: Columns) -> Iterator[Event]:
+    """Some events of a chunk, one by one: made of columns when they are asked for, by iterators that run in C."""
+    boot = chunk.boot
+    since = columns.time - (boot.first_time or 0)
+    times = ticks_to_ns(since, boot.clock_hz).tolist() if boot.clock_hz else repeat(-1)
+    kind_of, kinds = _kinds(chunk, columns)
+    names, fields, values = (
+        [kind.name for kind in kinds],
+        [kind.names for kind in kinds],
+        [kind.values for kind in kinds],
     )
+    parts = zip(
+        columns.time.tolist(), times, repeat(boot), columns.stream.tolist(), columns.id.tolist(),
+        map(names.__getitem__, kind_of), columns.arg.tolist(), map(fields.__getitem__, kind_of),
+        map(next, map(values.__getitem__, kind_of)), strict=False,
+    )  # fmt: skip
+    # As Event._make does, which is a function in Python.
+    return map(tuple.__new__, repeat(Event), parts)
 
 
-def _fields(chunk: Chunk, event: int, entry: Entry | None, which: NDArray[np.intp]) -> list[dict[str, Value]]:
+class _Kind(NamedTuple):
+    """What records of one event and one length have in common, and the values of their fields, in order."""
+
+    name: str
+    names: tuple[str, ...]
+    values: Iterator[tuple[Value, ...]]
+
+
+def _kinds(chunk: Chunk, columns: Columns) -> tuple[list[int], list[_Kind]]:
+    """Kinds of records, and the place of each record's among them."""
+    keys = columns.id.astype(np.uint32) << np.uint32(6) | columns.slots
+    found = present(keys)
+    place = np.zeros(_ALL.stop << 6, np.uint16)
+    place[found] = np.arange(len(found))
+    kind_of = place[keys]
+    entries = {entry.id: entry for entry in chunk.boot.table.events}
+    kinds = []
+    for number, key in enumerate(found):
+        event, slots = key >> 6, key & 63
+        kinds.append(_kind(chunk, columns, entries.get(event), event, slots, np.flatnonzero(kind_of == number)))
+    return kind_of.tolist(), kinds
+
+
+def _kind(
+    chunk: Chunk, columns: Columns, entry: Entry | None, event: int, slots: int, which: NDArray[np.intp]
+) -> _Kind:  # fmt: skip
     if event == LOSS_ID:
-        return [{"records": int(chunk.losses[at]["records"])} for at in chunk.columns.at[which].tolist()]
-    return [{} for _ in which] if entry is None else field_lists(chunk.columns, entry, which)
+        return _Kind(LOSS_NAME, ("records",), zip(chunk.losses["records"][columns.at[which]].tolist(), strict=True))
+    if entry is None:
+        return _Kind(f"EVENT_{event}", (), repeat((), len(which)))
+    return _Kind(entry.name, *field_tuples(columns, entry, slots, which))

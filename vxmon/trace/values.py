@@ -3,17 +3,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from itertools import repeat
 from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from vxmon.errors import WireError
+from vxmon.trace.batches import present
 from vxmon.trace.columns import Columns, byte_field, field_values, recorded_fields
 from vxmon.wire.slots import Place, Value, place_fields
 from vxmon.wire.types import Event, FieldType
 
-__all__ = ["field_arrays", "field_lists", "known_places"]
+__all__ = ["field_arrays", "field_tuples", "known_places"]
 
 _VARIABLE: Final = frozenset({FieldType.TEXT, FieldType.BYTES})
 
@@ -33,23 +36,28 @@ def field_arrays(columns: Columns, event: Event, which: NDArray[np.intp]) -> dic
     field has 0, "" or b"" there.
     """
     places = known_places(event)
+    lengths = columns.slots[which]
+    found = present(lengths)
+    if len(found) == 1 and recorded_fields(places, found[0]) == len(places):
+        return _fields(columns, places, found[0], which)
     arrays = {place.field.name: _empty(place, len(which)) for place in places}
-    for slots, rows in _by_length(columns, which):
+    for slots in found:
+        rows = np.flatnonzero(lengths == slots)
         for name, values in _fields(columns, places, slots, which[rows]).items():
             arrays[name][rows] = values
     return arrays
 
 
-def field_lists(columns: Columns, event: Event, which: NDArray[np.intp]) -> list[dict[str, Value]]:
-    """Fields of records of an event, a dictionary a record; fields for which a record is too short are left out."""
-    places = known_places(event)
-    found: list[dict[str, Value]] = [{}] * len(which)
-    for slots, rows in _by_length(columns, which):
-        fields = _fields(columns, places, slots, which[rows])
-        values = [array.tolist() for array in fields.values()]
-        for row, record in zip(rows.tolist(), zip(*values, strict=True) if values else (), strict=False):
-            found[row] = dict(zip(fields, record, strict=True))
-    return found
+def field_tuples(
+    columns: Columns, event: Event, slots: int, which: NDArray[np.intp]
+) -> tuple[tuple[str, ...], Iterator[tuple[Value, ...]]]:
+    """Fields of records of an event, all with so many data slots: names, and a tuple of values a record.
+
+    Fields for which the records are too short are left out.
+    """
+    fields = _fields(columns, known_places(event), slots, which)
+    values: Iterator[tuple[Value, ...]] = zip(*(array.tolist() for array in fields.values()), strict=True)
+    return tuple(fields), values if fields else repeat((), len(which))
 
 
 def _empty(place: Place, count: int) -> NDArray[Any]:
@@ -57,12 +65,6 @@ def _empty(place: Place, count: int) -> NDArray[Any]:
         return np.full(count, "" if place.field.type == FieldType.TEXT else b"", object)
     wide = place.field.type in (FieldType.U64, FieldType.X64)
     return np.zeros(count, np.int32 if place.field.type == FieldType.I32 else np.uint64 if wide else np.uint32)
-
-
-def _by_length(columns: Columns, which: NDArray[np.intp]) -> list[tuple[int, NDArray[np.intp]]]:
-    """Numbers of data slots, and which of the records have so many."""
-    lengths = columns.slots[which]
-    return [(int(slots), np.flatnonzero(lengths == slots)) for slots in np.unique(lengths)]
 
 
 def _fields(
