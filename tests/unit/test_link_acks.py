@@ -107,3 +107,20 @@ def test_numbers_of_any_size() -> None:
     tracker = StreamTracker(0)
     assert tracker.store(np.array([0, 1 << 61], np.int64)).tolist() == [True, True]
     assert tracker.acknowledgement(0).missing[0].count == (1 << 61) - 1
+
+
+def test_blocks_that_were_named_missing_and_came_are_counted_once() -> None:
+    tracker = StreamTracker(0)
+    tracker.store(np.array([0, 1, 4, 5, 8]))
+    tracker.store(np.array([2]))
+    assert tracker.recovered == 0, "late, but not asked for"
+    tracker.acknowledgement(0)
+    tracker.store(np.array([3, 6]))
+    tracker.store(np.array([3, 6]))
+    assert tracker.recovered == 2
+    tracker.give_up_below(8)
+    tracker.store(np.array([7]))
+    assert tracker.recovered == 2, "given up, so it was not asked for any more"
+    tracker.acknowledgement(20)
+    tracker.store(np.arange(9, 12))
+    assert tracker.recovered == 2, "the tail may just have been on its way"

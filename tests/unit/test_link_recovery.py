@@ -99,6 +99,19 @@ def test_what_the_target_counted_for_earlier_captures_is_not_told() -> None:
     assert (summary.resends, summary.refused) == (2, "1 datagram refused: 1 from another host")
 
 
+def test_resends_are_told_though_no_heartbeat_came_after_them() -> None:
+    network = connected()
+    network.start()
+    network.target.blocks = 3
+    for sequence in (0, 2):
+        network.deliver(network.target.block(sequence))
+    network.go(100)
+    summary = Summary()
+    summary.add_run(network.link)
+    summary.add_counters(LinkCounters(), LinkCounters())
+    assert (summary.blocks, summary.resends) == (3, 1)
+
+
 def test_another_host_goes_on_with_a_run() -> None:
     """All that is held is asked for; what is gone is not; the figures say what was there before."""
     network = connected()

@@ -25,7 +25,7 @@ class StreamTracker:
     """The blocks of one stream in one run.
 
     ``seen`` is one more than the highest block stored; ``gaps`` are the blocks below that are missed, ``gone`` those
-    of them that the target no longer has.
+    of them that the target no longer has. ``recovered`` counts blocks that were named missing and came then.
     """
 
     def __init__(self, stream: int) -> None:
@@ -33,6 +33,8 @@ class StreamTracker:
         self.seen = 0
         self.gaps = RangeSet()
         self.gone = RangeSet()
+        self.recovered = 0
+        self._asked = RangeSet()
 
     @property
     def next(self) -> int:
@@ -51,7 +53,9 @@ class StreamTracker:
 
     def _store_any(self, sequences: Ints) -> Bools:
         unique, first = np.unique(sequences, return_index=True)
-        missed = (unique >= self.seen) | self.gaps.contains(unique) | self.gone.contains(unique)
+        filling = self.gaps.contains(unique)
+        missed = (unique >= self.seen) | filling | self.gone.contains(unique)
+        self.recovered += int(np.count_nonzero(filling & self._asked.contains(unique)))
         new = np.zeros(len(sequences), bool)
         new[first[missed]] = True
         cuts = np.flatnonzero(np.diff(unique) != 1)
@@ -60,6 +64,7 @@ class StreamTracker:
         for begin, end in zip(begins.tolist(), ends.tolist(), strict=True):
             self.gaps.remove(begin, end)
             self.gone.remove(begin, end)
+            self._asked.remove(begin, end)
             self._extend(begin, end)
         return new
 
@@ -77,6 +82,7 @@ class StreamTracker:
                 break
             self.gone.add(first, min(end, held))
         self.gaps.remove(0, held)
+        self._asked.remove(0, held)
         if held > self.seen:
             self.gone.add(self.seen, held)
             self.seen = held
@@ -89,6 +95,8 @@ class StreamTracker:
         """
         gaps = self.gaps.ranges
         ranges = [Range(first, end - first) for first, end in gaps[:MAX_MISSING]]
+        for first, end in gaps[:MAX_MISSING]:
+            self._asked.add(first, end)
         if len(gaps) > MAX_MISSING:
             return StreamAck(self.stream, self.next, gaps[MAX_MISSING][0], tuple(ranges))
         if cut > self.seen and len(ranges) < MAX_MISSING:

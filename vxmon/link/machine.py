@@ -172,6 +172,11 @@ class HostLink:
         return self._guard.failure
 
     @property
+    def recovered(self) -> int:
+        """Blocks of the run that came after they had been named missing: the target has sent as many again, or more."""
+        return sum(tracker.recovered for tracker in self.trackers.values())
+
+    @property
     def repeated(self) -> int:
         """Commands that had to be sent again."""
         return self._requests.repeated

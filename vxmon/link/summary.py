@@ -22,7 +22,8 @@ class Summary:
 
     ``recorded`` is None when the target did not tell. ``lost`` is by cause (SPEC section 4); ``incomplete`` says why
     something is not known, "" when all is; ``failure`` that the target was not there any more at the end. ``seconds``
-    are the host's, from start to stop; ``refused`` tells what the target refused meanwhile, in words.
+    are the host's, from start to stop; ``refused`` tells what the target refused meanwhile, in words. ``resends`` are
+    the target's, as far as it told them: at least the blocks that came after they had been asked for.
     """
 
     recorded: int | None = 0
@@ -63,6 +64,7 @@ class Summary:
         self.delivered += link.delivered
         self.blocks += link.blocks
         self.duplicates += link.duplicates
+        self.resends += link.recovered
         if not known:
             self.recorded = None
             self.incomplete = self.incomplete or "the target did not tell the end of the run"
@@ -72,7 +74,8 @@ class Summary:
     def add_counters(self, before: LinkCounters, after: LinkCounters) -> None:
         """Tell what the target counted meanwhile: it counts since its boot, for earlier captures too."""
         counted = reasons_between(before, after)
-        self.resends = counted.resent
+        # The last heartbeats may be lost, or from before the rest was fetched.
+        self.resends = max(self.resends, counted.resent)
         self.refused = refused_text(counted)
 
 
