@@ -57,6 +57,14 @@ class Occurrences:
         """Some of them."""
         return Occurrences(self.start[which], self.end[which], self.place[which], self.frame[which])
 
+    def edges(self) -> tuple[Ints, Ints]:
+        """The different instants at which one begins or ends, in order; and which of them each one's two are."""
+        both = np.empty(2 * len(self), np.int64)
+        both[0::2], both[1::2] = self.start, self.end
+        new = np.ones(len(both), bool)
+        new[1:] = both[1:] != both[:-1]
+        return both[new], np.cumsum(new) - 1
+
 
 @dataclass(slots=True)
 class _Plan:

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from vxmon.trace.state import NOBODY, UNKNOWN, Segments
 from vxmon.trace.state_frames import FrameRows, FrameTrack, Occurrences
+from vxmon.trace.state_pieces import NEVER, Pieces, first_of, pieces
 from vxmon.valueclass import dataclass
 from vxmon.wire.types import Schedule
 
@@ -36,7 +37,6 @@ _INTERRUPT, _INTERRUPT_IDLE, _INTERRUPT_UNKNOWN = 7, 8, 9
 _SUMS: Final = 10
 # Segments kept while no frame says which window they are in.
 _MOST_UNCOVERED: Final = 1 << 16
-_NEVER: Final = np.iinfo(np.int64).max
 
 Ints = NDArray[np.int64]
 
@@ -91,7 +91,7 @@ class People:
 class WindowTable:
     """Occurrences of which everything that was recorded is accounted for.
 
-    ``parts`` has a row an occurrence and a column each of PARTS, in ticks; ``interrupts``, ``idle_interrupts`` and
+    ``parts`` has a row each of PARTS and a column an occurrence, in ticks; ``interrupts``, ``idle_interrupts`` and
     ``unknown_depth`` are of which. ``overrun`` is how long the partition of the window *before* stayed on past its
     end, ``overrun_hi`` how long it may have, ``after`` the place of that window, -1 for none. ``started`` is false
     where the partition never got the processor.
@@ -112,8 +112,8 @@ class WindowTable:
 
 
 def unknown_part(parts: Ints) -> Ints:
-    """How much of each row of PARTS is not known; any other part may be longer by as much."""
-    unknown: Ints = parts[:, _UNKNOWN] + parts[:, _UNSEEN]
+    """How much of each occurrence is not known; any other part of it may be longer by as much."""
+    unknown: Ints = parts[_UNKNOWN] + parts[_UNSEEN]
     return unknown
 
 
@@ -131,19 +131,19 @@ class _Open:
     @staticmethod
     def of(occurrences: Occurrences, after: Ints) -> _Open:
         count = len(occurrences)
-        own, unknown, other = (np.full(count, _NEVER, np.int64) for _ in range(3))
-        return _Open(occurrences, np.zeros((count, _SUMS), np.int64), own, unknown, other, after)
+        own, unknown, other = (np.full(count, NEVER, np.int64) for _ in range(3))
+        return _Open(occurrences, np.zeros((_SUMS, count), np.int64), own, unknown, other, after)
 
-    def take(self, which: slice) -> _Open:
+    def take(self, which: slice | NDArray[np.bool_]) -> _Open:
         return _Open(
-            self.occurrences.take(which), self.sums[which], self.first_own[which], self.first_unknown[which],
+            self.occurrences.take(which), self.sums[:, which], self.first_own[which], self.first_unknown[which],
             self.first_other[which], self.after[which],
         )  # fmt: skip
 
     @staticmethod
     def join(a: _Open, b: _Open) -> _Open:
         names = ("sums", "first_own", "first_unknown", "first_other", "after")
-        rest = (np.concatenate([getattr(a, name), getattr(b, name)]) for name in names)
+        rest = (np.concatenate([getattr(a, name), getattr(b, name)], axis=-1) for name in names)
         return _Open(Occurrences.join([a.occurrences, b.occurrences]), *rest)
 
 
@@ -262,81 +262,72 @@ class Windows:
 
     def _account(self, segments: Segments, *, last: bool) -> WindowTable:
         state = self._open
-        piece = _pieces(segments, state.occurrences)
+        piece = pieces(segments, state.occurrences)
         inside = piece.occurrence >= 0
         self._note_unknown(piece, inside)
-        if inside.any():
-            self._sum(piece.take(inside), state)
+        if not inside.all():
+            piece = piece.take(inside)
+        if len(piece.start):
+            self._sum(piece, state)
         over = (
             len(state.occurrences) if last else int(np.searchsorted(state.occurrences.end, segments.end[-1], "right"))
         )
         return self._done(over)
 
-    def _sum(self, piece: _Pieces, state: _Open) -> None:
+    def _sum(self, piece: Pieces, state: _Open) -> None:
         at = piece.occurrence
         group = np.flatnonzero(np.concatenate([[True], at[1:] != at[:-1]]))
         which = at[group]
-        owner = self._owner[state.occurrences.place][at]
-        task_owner = np.where(piece.task >= 0, self.people.partition[piece.task], UNKNOWN)
-        ruler = np.where(piece.partition == UNKNOWN, task_owner, piece.partition)
-        known = ruler != UNKNOWN
-        own = known & (ruler == owner)
-
-        def first(of: NDArray[np.bool_], column: Ints) -> Ints:
-            column[which] = np.minimum(column[which], np.minimum.reduceat(np.where(of, piece.start, _NEVER), group))
-            return column[at]
-
-        first_own = first(own, state.first_own)
-        first_unknown = first(~known, state.first_unknown)
-        before = np.where(state.after >= 0, self._owner[state.after], UNKNOWN)[at]
-        first(~known | (ruler != before), state.first_other)
-        doubtful = ~own & (piece.start < first_own) & (piece.start >= first_unknown)
+        owner = self._owner[state.occurrences.place].take(at)
+        task_owner = self.people.partition.take(piece.task, mode="wrap")
+        ruler = piece.partition
+        unknown = ruler == UNKNOWN
+        if unknown.any():
+            ruler = np.where(unknown, task_owner, ruler)
+            unknown = ruler == UNKNOWN
+        own = (ruler == owner) & ~unknown
+        _earlier(state.first_own, which, own, group, piece.start)
+        _earlier(state.first_unknown, which, unknown, group, piece.start)
+        before = np.where(state.after >= 0, self._owner[state.after], UNKNOWN)
+        _earlier(state.first_other, which, unknown | (ruler != before.take(at)), group, piece.start)
         mine = own & (task_owner == owner)
-        idle = mine & self.people.idle[np.maximum(piece.task, 0)]
-        # The kernel's: the partition has the processor, and no task of its own yet.
-        foreign = own & (task_owner != UNKNOWN)
-        part = np.where(foreign, _KERNEL, _OTHER)
-        part = np.where(mine, _TASKS, part)
-        part = np.where(idle, _MARGIN, part)
-        part = np.where(~own & (piece.start < first_own), _LATE, part)
-        part = np.where(own & (piece.task == UNKNOWN), _UNSEEN, part)
-        part = np.where(~known | doubtful, _UNKNOWN, part)
-        length = piece.end - piece.start
-        count = len(state.occurrences)
-        _add(state.sums, at * _SUMS + part, length, count)
-        interrupted = piece.depth > 0
-        _add(state.sums, (at * _SUMS + _INTERRUPT)[interrupted], length[interrupted], count)
-        both = interrupted & idle
-        _add(state.sums, (at * _SUMS + _INTERRUPT_IDLE)[both], length[both], count)
-        unsure = piece.depth < 0
-        _add(state.sums, (at * _SUMS + _INTERRUPT_UNKNOWN)[unsure], length[unsure], count)
+        idle = mine & self.people.idle.take(piece.task, mode="wrap")
+        part = _parts_of_own(own, task_owner, piece.task, mine, idle)
+        rest = np.flatnonzero(~own)
+        part[rest] = _parts_of_others(piece.start[rest], at[rest], unknown[rest], state)
+        _add(state.sums, part, at, piece.end - piece.start)
+        _add_interrupts(state.sums, piece, idle)
 
     def _done(self, over: int) -> WindowTable:
         """Hand out the first occurrences and forget them."""
         done, self._open = self._open.take(slice(0, over)), self._open.take(slice(over, None))
-        total = done.sums[:, : _UNKNOWN + 1].sum(axis=1)
+        total = done.sums[: _UNKNOWN + 1].sum(axis=0)
         length = done.occurrences.end - done.occurrences.start
         whole = total == length
-        self.edges += int(((total > 0) & ~whole).sum())
+        if not whole.all():
+            self.edges += int(((total > 0) & ~whole).sum())
+            done = done.take(whole)
         stayed = np.minimum(done.first_other, done.occurrences.end) - done.occurrences.start
-        unsure = (done.first_other == done.first_unknown) & (done.first_other != _NEVER)
+        unsure = (done.first_other == done.first_unknown) & (done.first_other != NEVER)
         before = np.where(done.after >= 0, self._owner[done.after], UNKNOWN)
         same = before == self._owner[done.occurrences.place]
         stayed = np.where(same, 0, stayed)
-        reach = np.where(unsure & ~same, stayed + done.sums[:, _UNKNOWN], stayed)
+        reach = np.where(unsure & ~same, stayed + done.sums[_UNKNOWN], stayed)
         return WindowTable(
-            done.occurrences.take(whole), done.sums[whole, : _UNKNOWN + 1], done.sums[whole, _INTERRUPT],
-            done.sums[whole, _INTERRUPT_IDLE], done.sums[whole, _INTERRUPT_UNKNOWN], stayed[whole], reach[whole],
-            done.after[whole], done.first_own[whole] != _NEVER,
+            done.occurrences, done.sums[: _UNKNOWN + 1], done.sums[_INTERRUPT], done.sums[_INTERRUPT_IDLE],
+            done.sums[_INTERRUPT_UNKNOWN], stayed, reach, done.after, done.first_own != NEVER,
         )  # fmt: skip
 
     # ------------------------------------------------------------ what is not known
 
-    def _note_unknown(self, piece: _Pieces, inside: NDArray[np.bool_]) -> None:
+    def _note_unknown(self, piece: Pieces, inside: NDArray[np.bool_]) -> None:
         length = piece.end - piece.start
-        self.uncovered += int(length[~inside].sum())
+        if not inside.all():
+            self.uncovered += int(length[~inside].sum())
         for account, level in ((self.unknown_tasks, piece.task), (self.unknown_partitions, piece.partition)):
             unknown = level == UNKNOWN
+            if not unknown.any():
+                continue
             account.anywhere += int(length[unknown & ~inside].sum())
             at = piece.occurrence[unknown & inside]
             if len(at):
@@ -389,47 +380,52 @@ class Windows:
             self.hidden[place] = self.hidden.get(place, 0) + max(most, 0)
 
 
-@dataclass(slots=True)
-class _Pieces:
-    """Segments cut at the edges of occurrences; ``occurrence`` is -1 outside."""
-
-    start: Ints
-    end: Ints
-    partition: Ints
-    task: Ints
-    depth: Ints
-    occurrence: Ints
-
-    def take(self, which: NDArray[np.bool_]) -> _Pieces:
-        columns = (self.start, self.end, self.partition, self.task, self.depth, self.occurrence)
-        return _Pieces(*(column[which] for column in columns))
+def _earlier(column: Ints, which: Ints, of: NDArray[np.bool_], group: NDArray[np.intp], start: Ints) -> None:
+    """Enter when the first piece of some kind begins in each group; the groups are the occurrences ``which``."""
+    if not of.any():
+        return
+    found = first_of(of, group, start)
+    column[which] = np.minimum(column[which], found)
 
 
-def _pieces(segments: Segments, occurrences: Occurrences) -> _Pieces:
-    """Put the edges of occurrences into the segments that they cut."""
-    count = len(segments)
-    edges = np.concatenate([occurrences.start, occurrences.end])
-    edges = edges[(edges > segments.start[0]) & (edges < segments.end[-1])]
-    edges.sort(kind="stable")
-    cut = np.searchsorted(segments.start, edges, "right") - 1
-    real = (edges > segments.start[cut]) & (edges < segments.end[cut])
-    real[1:] &= edges[1:] != edges[:-1]
-    edges, cut = edges[real], cut[real]
-    at = np.repeat(np.arange(count), np.bincount(cut, minlength=count) + 1)
-    start, end = segments.start[at], segments.end[at]
-    # The pieces behind the edges: each edge before has made one more piece.
-    behind = cut + 1 + np.arange(len(edges))
-    start[behind], end[behind - 1] = edges, edges
-    which = np.searchsorted(occurrences.start, start, "right") - 1
-    if len(occurrences):
-        which = np.where((which >= 0) & (start < occurrences.end[which]), which, -1)
-    return _Pieces(start, end, segments.partition[at], segments.task[at], segments.depth[at], which)
+def _parts_of_own(
+    own: NDArray[np.bool_], task_owner: Ints, task: Ints, mine: NDArray[np.bool_], idle: NDArray[np.bool_]
+) -> NDArray[np.uint8]:
+    """Part of each piece in which the window's partition has the processor; OTHER of all the others.
+
+    With a task that is not its own, it is the kernel's: the partition has no task of its own yet. The numbers of the
+    parts are such that each more that is known of a task makes them one less.
+    """
+    named = own & (task_owner != UNKNOWN)
+    part: NDArray[np.uint8] = np.uint8(_OTHER) - named.view(np.uint8)
+    part -= mine.view(np.uint8)
+    part -= idle.view(np.uint8)
+    unseen = task == UNKNOWN
+    if unseen.any():
+        part[own & unseen] = _UNSEEN
+    return part
 
 
-def _add(sums: Ints, key: Ints, length: Ints, count: int) -> None:
-    """Add lengths by key; float64 holds sums of ticks exactly up to 2^53, which is more than 200 days at 400 MHz."""
-    if len(key):
-        sums += np.bincount(key, length, minlength=count * _SUMS).astype(np.int64).reshape(count, _SUMS)
+def _parts_of_others(start: Ints, at: Ints, unknown: NDArray[np.bool_], state: _Open) -> NDArray[np.uint8]:
+    """Part of each piece in which another partition has the processor, or it is unknown who."""
+    late = start < state.first_own[at]
+    part = np.where(late, _LATE, _OTHER)
+    return np.where(unknown | (late & (start >= state.first_unknown[at])), _UNKNOWN, part).astype(np.uint8)
+
+
+def _add(sums: Ints, part: NDArray[np.uint8] | int, at: Ints, length: Ints) -> None:
+    """Add lengths to sums; float64 holds sums of ticks exactly up to 2^53, which is more than 200 days at 400 MHz."""
+    count = sums.shape[1]
+    key = part * np.int64(count) + at
+    sums += np.bincount(key, length, minlength=sums.size).astype(np.int64).reshape(sums.shape)
+
+
+def _add_interrupts(sums: Ints, piece: Pieces, idle: NDArray[np.bool_]) -> None:
+    interrupted, unsure = piece.depth > 0, piece.depth < 0
+    parts = ((_INTERRUPT, interrupted), (_INTERRUPT_IDLE, interrupted & idle), (_INTERRUPT_UNKNOWN, unsure))
+    for part, which in parts:
+        if which.any():
+            _add(sums, part, piece.occurrence[which], (piece.end - piece.start)[which])
 
 
 def split_segments(segments: Segments, time: int) -> tuple[Segments, Segments]:

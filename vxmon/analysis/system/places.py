@@ -142,8 +142,8 @@ class Places:
         self._settle()
 
     def _take(self, rows: list[int], table: WindowTable, at: Ints) -> None:
-        low = table.parts[at, _MARGIN]
-        high = low + unknown_part(table.parts[at])
+        low = table.parts[_MARGIN, at]
+        high = low + unknown_part(table.parts[:, at])
         starts, ends = table.occurrences.start[at], table.occurrences.end[at]
         far = self._reaching_out(starts, ends)
         for number, row in enumerate(rows):

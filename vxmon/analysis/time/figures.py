@@ -247,13 +247,13 @@ def _frames(books: BootBooks) -> FrameRows:
             count = len(rows.place)
             place = np.array([(p.schedule, p.window, p.partition) for p in some.places], np.int64)[rows.place]
             unknown = unknown_part(rows.parts)
-            margin = rows.parts[:, PARTS.index("margin")]
+            margin = rows.parts[PARTS.index("margin")]
             row = {
                 "stream": np.full(count, stream, np.int64), "frame": rows.frame, "schedule": place[:, 0],
                 "window": place[:, 1], "partition": place[:, 2], "start": rows.start, "budget": rows.end - rows.start,
                 "used": rows.end - rows.start - margin - unknown, "margin": margin, "unknown": unknown,
-                "late": rows.parts[:, PARTS.index("late")], "tasks": rows.parts[:, PARTS.index("tasks")],
-                "kernel": rows.parts[:, PARTS.index("kernel")], "other": rows.parts[:, PARTS.index("other")],
+                "late": rows.parts[PARTS.index("late")], "tasks": rows.parts[PARTS.index("tasks")],
+                "kernel": rows.parts[PARTS.index("kernel")], "other": rows.parts[PARTS.index("other")],
                 "interrupts": rows.interrupts, "records": rows.records, "delay": rows.delay,
             }  # fmt: skip
             for name, column in row.items():

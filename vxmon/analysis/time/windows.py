@@ -51,11 +51,11 @@ class PlaceBook:
         self.budget_total += int(budget.sum())
         self.parts_total += int(rows.parts.sum())
         for name in ("margin", "tasks", "kernel", "other"):
-            known = rows.parts[:, PARTS.index(name)]
+            known = rows.parts[PARTS.index(name)]
             self._add(name, known, known + unknown, rows)
-        late = rows.parts[:, PARTS.index("late")]
-        self._add("late", late, late + rows.parts[:, _UNKNOWN], rows)
-        margin = rows.parts[:, PARTS.index("margin")]
+        late = rows.parts[PARTS.index("late")]
+        self._add("late", late, late + rows.parts[_UNKNOWN], rows)
+        margin = rows.parts[PARTS.index("margin")]
         self._add("used", budget - margin - unknown, budget - margin, rows)
         self._add("interrupts", rows.interrupts, rows.interrupts + rows.unknown_depth, rows)
         net = margin - rows.idle_interrupts
@@ -63,7 +63,7 @@ class PlaceBook:
         self._add("margin_net", np.maximum(net - rows.unknown_depth, 0), net + unknown, rows)
         self._add("records", rows.records, rows.records + np.where(rows.touched, rows.lost, 0), rows)
         self._add_delays(rows)
-        unsure = rows.parts[:, _UNKNOWN] > 0
+        unsure = rows.parts[_UNKNOWN] > 0
         self.never_started += int((~rows.started & ~unsure).sum())
         self.maybe_never += int((~rows.started & unsure).sum())
 
@@ -117,7 +117,7 @@ class _Rows:
 
     def take(self, which: NDArray[np.bool_] | NDArray[np.intp]) -> _Rows:
         return _Rows(
-            self.place[which], self.frame[which], self.start[which], self.end[which], self.parts[which],
+            self.place[which], self.frame[which], self.start[which], self.end[which], self.parts[:, which],
             self.interrupts[which], self.idle_interrupts[which], self.unknown_depth[which], self.started[which],
             self.records[which], self.delay[which], self.delay_most[which], self.touched[which],
             self.lost,
@@ -355,7 +355,7 @@ class WindowBooks:
         first, last = np.minimum(first, len(start) - 1), np.maximum(last, 0)
         before, behind = self._reach[0][rows.place], self._reach[1][rows.place]
         far: NDArray[np.bool_] = (start[first] < rows.start - before) | (end[last] > rows.end + behind)
-        whole = rows.parts[:, _UNKNOWN] == rows.end - rows.start
+        whole = rows.parts[_UNKNOWN] == rows.end - rows.start
         hidden: NDArray[np.bool_] = touched & (far | whole)
         return hidden
 
