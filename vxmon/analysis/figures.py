@@ -98,12 +98,13 @@ class Statistic:
         if not len(values):
             return
         self.count += len(values)
-        # Sums of int64 wrap silently; half of the range is far beyond what a session can hold.
-        self.total += int(values.sum()) if len(values) * int(np.abs(values).max()) < 1 << 62 else sum(values.tolist())
         low, high = int(values.argmin()), int(values.argmax())
-        if self.least is None or values[low] < self.least.value:
+        least, most = int(values[low]), int(values[high])
+        # Sums of int64 wrap silently; half of the range is far beyond what a session can hold.
+        self.total += int(values.sum()) if len(values) * max(-least, most) < 1 << 62 else sum(values.tolist())
+        if self.least is None or least < self.least.value:
             self.least = _extreme(values, numbers, times, low)
-        if self.most is None or values[high] > self.most.value:
+        if self.most is None or most > self.most.value:
             self.most = _extreme(values, numbers, times, high)
         self._spread(values)
 
@@ -253,8 +254,13 @@ def _bucket_of(values: Ints) -> Ints:
     """
     if len(values) and int(values.max()) >= 1 << 53:
         return _bucket_of_large(values)
-    bits = values.astype(np.float64).view(np.int64) >> (52 - _STEP_BITS)
-    return np.where(values < _STEPS, values, bits - ((1023 + _STEP_BITS - 1) << _STEP_BITS))
+    bits = values.astype(np.float64).view(np.int64)
+    bits >>= 52 - _STEP_BITS
+    bits -= (1023 + _STEP_BITS - 1) << _STEP_BITS
+    small = values < _STEPS
+    if small.any():
+        bits[small] = values[small]
+    return bits
 
 
 def _bucket_of_large(values: Ints) -> Ints:

@@ -68,7 +68,7 @@ def _occurrence_of(bounds: Ints, count: int) -> Ints:
 def first_of(of: NDArray[np.bool_], group: NDArray[np.intp], start: Ints) -> Ints:
     """When the first piece of some kind begins in each group; NEVER without. ``group``: where each begins."""
     some = np.flatnonzero(of)
-    ahead = np.cumsum(of)[group] - of[group]
+    ahead: Ints = np.cumsum(of)[group] - of[group]
     position = np.append(some, len(of))[ahead]
     there = position < np.append(group[1:], len(of))
     return np.where(there, start[np.minimum(position, len(of) - 1)], NEVER)

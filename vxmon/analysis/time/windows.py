@@ -3,9 +3,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import field
-from typing import Final
+from collections.abc import Iterator, Mapping
+from dataclasses import field, fields, replace
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,6 +28,8 @@ QUANTITIES: Final = (
 _UNKNOWN: Final = PARTS.index("unknown")
 _MOST_WAITING: Final = 1 << 20
 _MOST_FRAMES: Final = 1 << 22
+# Occurrences that are entered at a time; some 10 MB.
+_MANY: Final = 1 << 15
 
 Ints = NDArray[np.int64]
 
@@ -46,32 +48,34 @@ class PlaceBook:
 
     def add(self, rows: _Rows) -> None:
         """Take occurrences; where something is unknown, each part lies between two bounds."""
-        unknown = unknown_part(rows.parts)
+        unknown, unsure = unknown_part(rows.parts), rows.parts[_UNKNOWN]
         budget = rows.end - rows.start
         self.budget_total += int(budget.sum())
         self.parts_total += int(rows.parts.sum())
         for name in ("margin", "tasks", "kernel", "other"):
-            known = rows.parts[PARTS.index(name)]
-            self._add(name, known, known + unknown, rows)
-        late = rows.parts[PARTS.index("late")]
-        self._add("late", late, late + rows.parts[_UNKNOWN], rows)
+            self._add(name, rows.parts[PARTS.index(name)], unknown, rows)
+        self._add("late", rows.parts[PARTS.index("late")], unsure, rows)
         margin = rows.parts[PARTS.index("margin")]
-        self._add("used", budget - margin - unknown, budget - margin, rows)
-        self._add("interrupts", rows.interrupts, rows.interrupts + rows.unknown_depth, rows)
+        self._add("used", budget - margin - unknown, unknown, rows)
+        self._add("interrupts", rows.interrupts, rows.unknown_depth, rows)
         net = margin - rows.idle_interrupts
         # Idle time about whose interrupts nothing is known may be interrupt to the last tick.
-        self._add("margin_net", np.maximum(net - rows.unknown_depth, 0), net + unknown, rows)
-        self._add("records", rows.records, rows.records + np.where(rows.touched, rows.lost, 0), rows)
+        low = np.maximum(net - rows.unknown_depth, 0)
+        self._add("margin_net", low, net + unknown - low, rows)
+        self._add("records", rows.records, np.where(rows.touched, rows.lost, 0), rows)
         self._add_delays(rows)
-        unsure = rows.parts[_UNKNOWN] > 0
-        self.never_started += int((~rows.started & ~unsure).sum())
-        self.maybe_never += int((~rows.started & unsure).sum())
+        self.never_started += int((~rows.started & (unsure <= 0)).sum())
+        self.maybe_never += int((~rows.started & (unsure > 0)).sum())
 
-    def _add(self, name: str, low: Ints, high: Ints, rows: _Rows) -> None:
-        self.values[name].add(low, high, rows.frame, rows.start)
+    def _add(self, name: str, low: Ints, doubt: Ints, rows: _Rows) -> None:
+        """Take values, each of which may be larger by as much as is in doubt."""
+        self.values[name].add(low, low + doubt if doubt.any() else None, rows.frame, rows.start)
 
     def _add_delays(self, rows: _Rows) -> None:
         seen = rows.delay >= 0
+        if seen.all():
+            self.values["delay"].add(rows.delay, None, rows.frame, rows.start)
+            return
         hidden = ~seen & rows.touched
         bounded = hidden & (rows.delay_most >= 0)
         low = np.where(seen, rows.delay, 0)
@@ -115,13 +119,37 @@ class _Rows:
     touched: NDArray[np.bool_]
     lost: int
 
-    def take(self, which: NDArray[np.bool_] | NDArray[np.intp]) -> _Rows:
-        return _Rows(
-            self.place[which], self.frame[which], self.start[which], self.end[which], self.parts[:, which],
-            self.interrupts[which], self.idle_interrupts[which], self.unknown_depth[which], self.started[which],
-            self.records[which], self.delay[which], self.delay_most[which], self.touched[which],
-            self.lost,
-        )  # fmt: skip
+    def take(self, which: NDArray[np.intp]) -> _Rows:
+        return self._with({name: getattr(self, name).take(which, axis=-1) for name in _COLUMNS})
+
+    def _with(self, columns: dict[str, Any]) -> _Rows:
+        return replace(self, **columns)
+
+    @staticmethod
+    def join(parts: list[_Rows]) -> _Rows:
+        if len(parts) == 1:
+            return parts[0]
+        return parts[0]._with(
+            {name: np.concatenate([getattr(part, name) for part in parts], axis=-1) for name in _COLUMNS}
+        )
+
+
+_COLUMNS: Final = tuple(f.name for f in fields(_Rows))[:-1]
+
+
+class _Own:
+    """Occurrences of one partition: which rows they are."""
+
+    def __init__(self, rows: _Rows, which: NDArray[np.intp]) -> None:
+        self.rows = rows
+        self.which = which
+        self.start, self.end = rows.start[which], rows.end[which]
+
+    def by_place(self, which: NDArray[np.bool_]) -> Iterator[tuple[int, NDArray[np.intp]]]:
+        """The rows of some of them, apart by place."""
+        some = self.which[which]
+        for place, few in _by_place(self.rows.place[some]) if len(some) else ():
+            yield place, some[few]
 
 
 @dataclass(slots=True)
@@ -157,6 +185,7 @@ class WindowBooks:
     _window_rows: tuple[Ints, Ints] = field(default_factory=lambda: (np.zeros(0, np.int64), np.zeros(0, np.int64)))
     _reach: tuple[Ints, Ints] = field(init=False)
     _kept_frames: int = 0
+    _pending: list[_Rows] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         self.windows = Windows(self.schedules, self.people, self.losses)
@@ -179,10 +208,11 @@ class WindowBooks:
     def finish(self) -> None:
         """Take the rest, and decide what is still waiting."""
         self._take(self.windows.finish())
+        self._enter_pending()
         for place, book in self._waiting.items():
             if not self.modes[self.places[place].partition].hidden:
                 # The mode was never told and nothing hid it: it did not change, and a partition at work is NORMAL.
-                self._book(place).merge(book)
+                self._merge(place, book)
             else:
                 self._doubt(place, book.values["margin"].n)
         for place, book in self._reaching.items():
@@ -213,48 +243,56 @@ class WindowBooks:
         self._overruns(table)
         owner = np.array([p.partition for p in self.places], np.int64)[rows.place]
         far = self._reaching_far(rows)
+        good = np.ones(len(owner), bool)
         for partition in present(owner):
             which = np.flatnonzero(owner == partition)
-            self._take_partition(partition, rows.take(which), far[which])
+            good[which] = self._judge(partition, _Own(rows, which), far[which])
+        self._pend(rows if good.all() else rows.take(np.flatnonzero(good)))
         self._forget(int(rows.end[-1]))
 
-    def _take_partition(self, partition: int, rows: _Rows, far: NDArray[np.bool_]) -> None:
+    def _judge(self, partition: int, own: _Own, far: NDArray[np.bool_]) -> NDArray[np.bool_]:
+        """Enter all occurrences of a partition but those that are good to be entered; returns which these are."""
         modes = self.modes.get(partition)
         if modes is None or partition == 0:
             # The module OS has no operating mode.
-            zeros = np.zeros(len(rows.place), np.int64)
-            verdicts = Verdicts(zeros, zeros, zeros)
-        else:
-            verdicts = modes.judge(rows.start, rows.end, far)
-        self._keep_frames(rows, verdicts.verdict)
-        for place, some in _by_place(rows, verdicts.verdict == NORMAL):
-            self._book(place).add(some)
-        for place, some in _by_place(rows, verdicts.verdict == NOT_NORMAL):
-            self._book(place).not_normal += len(some.place)
-        for place, some in _by_place(rows, verdicts.verdict == DOUBTFUL):
-            self._doubt(place, len(some.place))
-        if modes is not None and partition:
-            self._wait(partition, modes, rows, verdicts)
+            self._keep_frames(own, np.ones(len(far), bool))
+            return np.ones(len(far), bool)
+        verdicts = modes.judge(own.start, own.end, far)
+        self._keep_frames(own, verdicts.verdict != NOT_NORMAL)
+        for place, some in own.by_place(verdicts.verdict == NOT_NORMAL):
+            self._book(place).not_normal += len(some)
+        for place, some in own.by_place(verdicts.verdict == DOUBTFUL):
+            self._doubt(place, len(some))
+        good = self._wait(partition, modes, own, verdicts)
+        good |= verdicts.verdict == NORMAL
+        return good
 
-    def _wait(self, partition: int, modes: Modes, rows: _Rows, verdicts: Verdicts) -> None:
-        """Occurrences whose mode nothing tells yet wait until something does; each stretch on its own."""
+    def _wait(self, partition: int, modes: Modes, own: _Own, verdicts: Verdicts) -> NDArray[np.bool_]:
+        """Occurrences whose mode nothing tells yet wait until something does; each stretch on its own.
+
+        Returns which need not wait.
+        """
+        good = np.zeros(len(own.which), bool)
         for stretch in np.unique(verdicts.stretch).tolist():
             self._enter(partition, stretch)
             here = verdicts.stretch == stretch
             some = (verdicts.verdict == WAITING) & here
-            bridges = self._bridges(modes, rows, verdicts, (verdicts.verdict == BRIDGE) & here)
+            bridges = self._bridges(modes, own, verdicts, (verdicts.verdict == BRIDGE) & here)
             # The change may also have been behind the end of an occurrence that the loss reaches beyond.
-            beyond = bridges & (modes.begin_of(stretch) >= rows.end)
+            beyond = bridges & (modes.begin_of(stretch) >= own.end)
             verdict = modes.at_begin(stretch)
             if verdict:
                 self._settle(partition, normal=True)
+                good |= some | bridges
+                continue
             for held, which in ((self._waiting, some | (bridges & ~beyond)), (self._reaching, beyond)):
-                for place, few in _by_place(rows, which):
-                    (self._book(place) if verdict else held.setdefault(place, PlaceBook())).add(few)
+                for place, few in own.by_place(which):
+                    held.setdefault(place, PlaceBook()).add(own.rows.take(few))
             if verdict is False:
                 self._settle(partition, normal=False)
+        return good
 
-    def _bridges(self, modes: Modes, rows: _Rows, verdicts: Verdicts, which: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    def _bridges(self, modes: Modes, rows: _Own, verdicts: Verdicts, which: NDArray[np.bool_]) -> NDArray[np.bool_]:
         """Those with a loss inside in front of which the mode was NORMAL; the others are entered."""
         good = np.zeros(len(which), bool)
         for before in np.unique(verdicts.before[which]).tolist():
@@ -265,10 +303,10 @@ class WindowBooks:
                 continue
             # The change may have been ahead of the begin of an occurrence that the loss reaches into.
             unsure = own & ((normal is None) | (modes.end_of(before) <= rows.start))
-            for place, few in _by_place(rows, unsure):
-                self._doubt(place, len(few.place))
-            for place, few in _by_place(rows, own & ~unsure):
-                self._book(place).not_normal += len(few.place)
+            for place, few in rows.by_place(unsure):
+                self._doubt(place, len(few))
+            for place, few in rows.by_place(own & ~unsure):
+                self._book(place).not_normal += len(few)
         return good
 
     def _enter(self, partition: int, stretch: int) -> None:
@@ -284,7 +322,7 @@ class WindowBooks:
             for place in self._held_places(held, partition):
                 book = held.pop(place)
                 if normal:
-                    self._book(place).merge(book)
+                    self._merge(place, book)
                 elif held is self._waiting:
                     self._book(place).not_normal += book.values["margin"].n
                 else:
@@ -295,6 +333,24 @@ class WindowBooks:
 
     def _book(self, place: int) -> PlaceBook:
         return self.books.setdefault(place, PlaceBook())
+
+    def _merge(self, place: int, book: PlaceBook) -> None:
+        """Enter what waited, behind what is older."""
+        self._enter_pending()
+        self._book(place).merge(book)
+
+    def _pend(self, rows: _Rows) -> None:
+        """Occurrences are entered many at a time: each place costs some hundred calls of numpy, however few."""
+        self._pending.append(rows)
+        if sum(len(some.place) for some in self._pending) >= _MANY:
+            self._enter_pending()
+
+    def _enter_pending(self) -> None:
+        pending, self._pending = self._pending, []
+        if pending:
+            rows = _Rows.join(pending)
+            for place, some in _by_place(rows.place):
+                self._book(place).add(rows.take(some))
 
     def _doubt(self, place: int, count: int) -> None:
         self._book(place).add_doubtful(count, self.places[place].duration, self.recorded)
@@ -334,11 +390,12 @@ class WindowBooks:
         return delay, most
 
     def _overruns(self, table: WindowTable) -> None:
-        for place in present(table.after[table.after >= 0]):
-            which = table.after == place
-            frame = table.occurrences.frame[which]
+        follows = np.flatnonzero(table.after >= 0)
+        for place, some in _by_place(table.after[follows]):
+            which = follows[some]
+            low, high = table.overrun[which], table.overrun_hi[which]
             self.overruns.setdefault(place, Range()).add(
-                table.overrun[which], table.overrun_hi[which], frame, table.occurrences.start[which]
+                low, high, table.occurrences.frame[which], table.occurrences.start[which]
             )
 
     def _reaching_far(self, rows: _Rows) -> NDArray[np.bool_]:
@@ -369,10 +426,10 @@ class WindowBooks:
         keep = slice(int(np.searchsorted(time, until)), None)
         self._window_rows = (time[keep], window[keep])
 
-    def _keep_frames(self, rows: _Rows, verdict: Ints) -> None:
+    def _keep_frames(self, own: _Own, which: NDArray[np.bool_]) -> None:
         if not self.per_frame:
             return
-        rows = rows.take(verdict != NOT_NORMAL)
+        rows = own.rows.take(own.which[which])
         if self._kept_frames + len(rows.place) > _MOST_FRAMES:
             self.frames_left_out += len(rows.place)
             return
@@ -380,14 +437,13 @@ class WindowBooks:
         self.frames.append(rows)
 
 
-def _by_place(rows: _Rows, which: NDArray[np.bool_]) -> list[tuple[int, _Rows]]:
-    """Some rows, apart by place."""
-    if not which.any():
-        return []
-    places = present(rows.place[which])
-    if len(places) == 1:
-        return [(places[0], rows if which.all() else rows.take(which))]
-    return [(place, rows.take(np.flatnonzero(which & (rows.place == place)))) for place in places]
+def _by_place(place: Ints) -> Iterator[tuple[int, NDArray[np.intp]]]:
+    """Positions of each number, in order; numbers are from 0 to 65535."""
+    order = np.argsort(place.astype(np.uint16), kind="stable")
+    found = np.bincount(place)
+    ends = np.cumsum(found)
+    for number in np.flatnonzero(found).tolist():
+        yield number, order[ends[number] - found[number] : ends[number]]
 
 
 def _distances(places: list[WindowPlace]) -> tuple[Ints, Ints]:
