@@ -10,6 +10,7 @@ from __future__ import annotations
 import contextlib
 import os
 import signal
+import sys
 from collections.abc import Callable, Iterator
 from typing import Final, TypeVar
 
@@ -26,8 +27,14 @@ C = TypeVar("C")
 
 
 def worth_turns(amount: int, enough: int) -> bool:
-    """True when there is enough to do, and processors, for a second process."""
-    return amount >= enough and len(os.sched_getaffinity(0)) > 1
+    """True when there is enough to do, and processors, for a second process.
+
+    A program with threads of its own is not split: what they hold at that moment would be held in the other process
+    for good.
+    """
+    threads = sys.modules.get("threading")
+    alone = threads is None or threads.active_count() == 1
+    return amount >= enough and alone and hasattr(os, "sched_getaffinity") and len(os.sched_getaffinity(0)) > 1
 
 
 def in_turns(items: Iterator[C], make: Callable[[C], Data]) -> Iterator[Data]:

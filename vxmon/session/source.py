@@ -38,6 +38,7 @@ class Source:
         self.size = mode.st_size if self.seekable else None
         self.opened_as = _identity(mode)
         self._before = b""
+        self._place = 0
 
     @property
     def identity(self) -> tuple[int, ...]:
@@ -57,8 +58,7 @@ class Source:
     def rewind(self, head: bytes) -> None:
         """Go to the beginning; a pipe must not have been read further than ``head``."""
         if self.seekable:
-            os.lseek(self._descriptor, 0, os.SEEK_SET)
-            self._before = b""
+            self._place = 0
         else:
             self._before = head
 
@@ -71,7 +71,8 @@ class Source:
     def fill(self, rest: Bytes, wanted: int) -> tuple[Bytes, bool]:
         """``rest`` and what follows, up to ``wanted`` bytes in all; and whether the end is reached.
 
-        Of a pipe it takes what is there, so that nothing waits for more than it needs.
+        Of a pipe it takes what is there, so that nothing waits for more than it needs. A file is read by place, as
+        another process may read the same.
         """
         buffer = np.empty(max(wanted, len(rest) + 1), np.uint8)
         buffer[: len(rest)] = rest
@@ -92,9 +93,14 @@ class Source:
 
     def _read_into(self, view: memoryview) -> int:
         try:
-            return os.readv(self._descriptor, [view])
+            if self.seekable:
+                count = os.preadv(self._descriptor, [view], self._place)
+            else:
+                count = os.readv(self._descriptor, [view])
         except OSError as error:
             raise InputError(f"{self.name}: cannot be read: {error.strerror}") from error
+        self._place += count
+        return count
 
     def read_at(self, offset: int, size: int) -> bytes:
         """Bytes at a place of a file; raises InputError for a pipe."""

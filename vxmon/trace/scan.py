@@ -13,15 +13,15 @@ from numpy.typing import NDArray
 
 from vxmon.errors import WireError
 from vxmon.session.reader import Batch
+from vxmon.trace.examine import TRUNCATED, Examined, examine, unknown
 from vxmon.trace.facts import Boot, Facts
 from vxmon.trace.linkevents import MOST_EVENTS, LinkEvent, endpoint_text
 from vxmon.trace.losses import SUSPECT
 from vxmon.valueclass import dataclass
 from vxmon.wire.acquired import LogPage
-from vxmon.wire.bulk import BLOCK_ROW, KINDS, BlockScan, block_datagrams, scan_blocks
+from vxmon.wire.bulk import KINDS, BlockScan
 from vxmon.wire.control import decode_command, decode_reply
 from vxmon.wire.datagram import decode_datagram
-from vxmon.wire.events import EventId
 from vxmon.wire.mend import mend_block
 from vxmon.wire.notes import decode_note
 from vxmon.wire.reassembly import Reassembler
@@ -43,7 +43,6 @@ from vxmon.words import counted
 __all__ = ["Scanner"]
 
 _CHANNELS: Final = {channel.value: channel.name for channel in Channel}
-_TRUNCATED: Final = KINDS.index("truncated")
 # Times and indices above cannot be right and would not fit 64-bit columns.
 _LIMIT: Final = 1 << 62
 # Entries of logs of which a boot keeps the texts; logs on a target are much shorter.
@@ -84,16 +83,16 @@ class Scanner:
 
     def scan(self, file: int, batch: Batch) -> NDArray[np.void]:
         """Take a batch of file number ``file``; returns the rows of its valid blocks."""
+        outcome = examine(batch)
+        self.take(file, outcome)
+        return outcome.rows
+
+    def take(self, file: int, batch: Examined) -> None:
+        """Take what is known of a batch of file number ``file``; batches come in their order."""
         self._file = file
-        blocks = block_datagrams(batch.data, batch.offsets, batch.lengths)
-        which = np.flatnonzero(blocks)
-        rows = np.zeros(0, BLOCK_ROW)
-        if len(which):
-            scan = scan_blocks(batch.data, batch.offsets[which], batch.lengths[which], batch.sent[which])
-            rows = self._take_blocks(scan, batch, which)
-        for number in np.flatnonzero(~blocks).tolist():
-            self._take_other(batch, number)
-        return rows
+        self._take_blocks(batch)
+        for other, payload in zip(batch.others, batch.payloads, strict=True):
+            self._take_other(other, payload)
 
     def finish(self) -> None:
         """Tell what never got complete."""
@@ -106,28 +105,25 @@ class Scanner:
 
     # ------------------------------------------------------------ blocks
 
-    def _take_blocks(self, scan: BlockScan, batch: Batch, which: NDArray[np.intp]) -> NDArray[np.void]:
-        counters = self.facts.counters
-        counters.channels["BLOCK"] += len(scan.kind)
-        rows: NDArray[np.void] = scan.rows[scan.kind == 0]
-        rows["slots_at"] += batch.base
-        rows["file"] = self._file
-        self._see_runs(rows, batch.times[which][scan.kind == 0])
-        self._see_starts(rows, batch)
-        if len(rows):
-            self._keep(rows)
-        wrong = np.flatnonzero(scan.kind)
-        for number in wrong.tolist():
-            counters.refused[KINDS[scan.kind[number]]] += 1
-        cut = scan.kind == _TRUNCATED
-        counters.truncated += int(cut.sum())
-        counters.corrupt_blocks += len(wrong) - int(cut.sum())
-        for number in np.flatnonzero((scan.kind > 0) & ~scan.exact & ~cut).tolist():
-            mended = self._mend(batch.payload(int(which[number])))
+    def _take_blocks(self, batch: Examined) -> None:
+        counters, refused = self.facts.counters, batch.refused
+        if batch.blocks:
+            counters.channels["BLOCK"] += batch.blocks
+        batch.rows["file"] = self._file
+        self._see_runs(batch.firsts)
+        self._see_starts(batch.rows[batch.openings])
+        if len(batch.rows):
+            self._keep(batch.rows)
+        for kind in refused.kind.tolist():
+            counters.refused[KINDS[kind]] += 1
+        cut = int((refused.kind == TRUNCATED).sum())
+        counters.truncated += cut
+        counters.corrupt_blocks += len(refused.kind) - cut
+        for number, data in zip(np.flatnonzero(unknown(refused)).tolist(), batch.damaged, strict=True):
+            mended = self._mend(data)
             if mended is not None:
-                scan.rows[number], scan.exact[number] = mended.rows[0], True
-        self._suspect(scan, wrong)
-        return rows
+                refused.rows[number], refused.exact[number] = mended.rows[0], True
+        self._suspect(refused)
 
     def _keep(self, rows: NDArray[np.void]) -> None:
         """Put small parts together: large ones go back to the operating system when they are freed."""
@@ -149,33 +145,28 @@ class Scanner:
             self._waiting.clear()
             self._waiting_rows = 0
 
-    def _see_runs(self, rows: NDArray[np.void], times: NDArray[np.int64]) -> None:
-        _, first = np.unique(rows["boot"].astype(np.uint64) << 32 | rows["run"], return_index=True)
-        for at in sorted(first.tolist()):
-            boot = self._boot(int(rows["boot"][at]), int(times[at]))
-            boot.byte_order = boot.byte_order or ("big" if rows["flags"][at] & 1 else "little")
-            self._sight(boot, int(rows["run"][at]))
+    def _see_runs(self, firsts: NDArray[np.void]) -> None:
+        for first in firsts:
+            boot = self._boot(int(first["boot"]), int(first["time"]))
+            boot.byte_order = boot.byte_order or ("big" if first["flags"] & 1 else "little")
+            self._sight(boot, int(first["run"]))
 
-    def _see_starts(self, rows: NDArray[np.void], batch: Batch) -> None:
+    def _see_starts(self, openings: NDArray[np.void]) -> None:
         """Runs whose START, the record of index 0, is here; a one-way session has no reply that would say it."""
-        for row in rows[(rows["first_index"] == 0) & (rows["count"] > 0) & (rows["run"] > 0)]:
-            at = int(row["slots_at"]) - batch.base
-            word = int.from_bytes(batch.data[at : at + 4].tobytes(), "big" if row["flags"] & 1 else "little")
-            if word >> 22 != EventId.START:
-                continue
+        for row in openings:
             run = self.boots[int(row["boot"])].run(int(row["run"]))
             run.seen_from_start = True
             run.started = int(row["first_time"]) if run.started is None else run.started
 
-    def _suspect(self, scan: BlockScan, wrong: NDArray[np.intp]) -> None:
-        some = wrong[(scan.exact | scan.claims)[wrong]]
+    def _suspect(self, refused: BlockScan) -> None:
+        some = np.flatnonzero(refused.exact | refused.claims)
         if not len(some):
             return
         suspects = np.zeros(len(some), SUSPECT)
         for name in ("boot", "run", "stream", "sequence", "first_index", "count"):
-            suspects[name] = scan.rows[name][some]
-        suspects["truncated"] = scan.kind[some] == _TRUNCATED
-        suspects["exact"] = scan.exact[some]
+            suspects[name] = refused.rows[name][some]
+        suspects["truncated"] = refused.kind[some] == TRUNCATED
+        suspects["exact"] = refused.exact[some]
         self.suspects.append(suspects)
 
     def _mend(self, data: bytes) -> BlockScan | None:
@@ -185,17 +176,16 @@ class Scanner:
 
     # ------------------------------------------------------------ everything else
 
-    def _take_other(self, batch: Batch, number: int) -> None:
-        data = batch.payload(number)
+    def _take_other(self, other: np.void, data: bytes) -> None:
         counters = self.facts.counters
-        if len(data) < batch.sent[number]:
+        if len(data) < other["sent"]:
             counters.truncated += 1
             return
         try:
             datagram = decode_datagram(data)
             counters.channels[_CHANNELS.get(datagram.header.channel, "unknown")] += 1
-            self._ends = (int(batch.sources[number]), int(batch.destinations[number]))
-            self._dispatch(datagram, int(batch.times[number]))
+            self._ends = (int(other["source"]), int(other["destination"]))
+            self._dispatch(datagram, int(other["time"]))
         except WireError as error:
             self._refuse(error, data)
 
@@ -206,7 +196,7 @@ class Scanner:
         if scan is not None:
             counters.corrupt_blocks += 1
             counters.refused[error.kind] += 1
-            self._suspect(scan, np.array([0]))
+            self._suspect(scan)
         elif error.kind in ("magic", "short"):
             counters.foreign += 1
         else:

@@ -25,6 +25,7 @@ from vxmon.trace.blockbytes import BlockReader
 from vxmon.trace.columns import Chunk
 from vxmon.trace.cuts import read_cut
 from vxmon.trace.decode import merge_blocks
+from vxmon.trace.examine import examined
 from vxmon.trace.facts import Facts, FileFacts
 from vxmon.trace.index import build_index
 from vxmon.trace.linknotes import note_link_records
@@ -127,9 +128,9 @@ class StoredTrace(Trace):
     def _scan(self) -> tuple[Facts, NDArray[np.void]]:
         """The first pass."""
         scanner = Scanner()
-        for number, reader in enumerate(self._readers):
-            for batch in reader.datagrams():
-                scanner.scan(number, batch)
+        for number, batch in examined(self._readers):
+            scanner.take(number, batch)
+        for reader in self._readers:
             note_file(scanner.facts, reader)
         check_format(scanner)
         note_cut(scanner.facts)
