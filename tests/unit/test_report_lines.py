@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from tests.support.sessions import BOOT, EVENTS, HZ, NAMES, Target, record, write_session
 from vxmon.errors import InputError
-from vxmon.report.digits import Piece, assemble, decimal, hexadecimal, name_table, pad_left
+from vxmon.report.digits import Piece, assemble, decimal, hexadecimal
 from vxmon.report.format import DEFAULT_FORMAT, FORMAT_6, parse_format
 from vxmon.report.lines import LinePrinter
 from vxmon.trace import open_trace
@@ -196,6 +196,26 @@ def test_the_words_of_records_are_shown_on_demand(tmp_path: Path) -> None:
     assert lines_of(path, "%z", words=True) == ["USER number:1 d0:0x0000000a d1:0xffffffff words:0x0000000a,0xffffffff"]
 
 
+def test_heads_may_grow_within_a_chunk(tmp_path: Path) -> None:
+    """A digit more, in cycles from one record to the next and in seconds after the tenth."""
+    times = [(1 << 32) - 10 * HZ - 1, (1 << 32) - 2, (1 << 32) - 1, 1 << 32, (1 << 32) + 7]
+    path = session(
+        tmp_path, [record("WINDOW", number, time) for number, time in enumerate(times)], (times[0], times[-1])
+    )
+    assert [line.split()[0] for line in lines_of(path)] == [f"t:0x{time:08x}" for time in times]
+    micro = [(time - times[0]) * 1_000_000 // HZ for time in times]
+    assert lines_of(path, "%t %z") == [
+        f"{us // 1_000_000}.{us // 1000 % 1000:03}.{us % 1000:03}us WINDOW window:{number}"
+        for number, us in enumerate(micro)
+    ]
+
+
+def test_numbers_too_large_for_a_name_are_numbers(tmp_path: Path) -> None:
+    states = [1, 0xFFFF, 0x10000, 0, 0xFFFFFFFF]
+    path = session(tmp_path, [record("FILTER", 34, 0, {"state": state}) for state in states], (0, 0))
+    assert [line.split("state:")[1] for line in lines_of(path)] == ["on", "65535", "65536", "off", "4294967295"]
+
+
 def test_text_from_the_target_cannot_break_a_line(tmp_path: Path) -> None:
     evil = "a\nt:0x0 b\r\x1b[31mc\x7f\x85é"
     record_bytes = record("USER_TEXT", 1, 0, {"text": evil})
@@ -265,8 +285,8 @@ def test_a_shipped_table_stands_in_and_another_one_is_told(tmp_path: Path) -> No
 
 
 @settings(max_examples=60, deadline=None)
-@given(st.lists(st.integers(0, (1 << 64) - 1), min_size=1, max_size=40), st.integers(0, 40), st.sampled_from("0 "))
-def test_numbers_are_those_of_python(values: list[int], width: int, fill: str) -> None:
+@given(st.lists(st.integers(0, (1 << 64) - 1), min_size=1, max_size=40))
+def test_numbers_are_those_of_python(values: list[int]) -> None:
     column = np.array(values, np.uint64)
 
     def text(pieces: list[Piece]) -> list[str]:
@@ -276,17 +296,3 @@ def test_numbers_are_those_of_python(values: list[int], width: int, fill: str) -
     assert text(decimal(column)) == [str(v) for v in values]
     assert text(hexadecimal(column, 8)) == [f"{v:08x}" for v in values]
     assert text(hexadecimal(column, 16)) == [f"{v:016x}" for v in values]
-    padded = text(pad_left(decimal(column), len(values), width, fill.encode()))
-    assert padded == [str(v).rjust(width, fill) for v in values]
-
-
-def test_every_16_bit_number_is_that_of_python() -> None:
-    numbers = np.arange(1 << 16, dtype=np.uint16)
-
-    def text(pieces: list[Piece]) -> bytes:
-        return assemble(len(numbers), [*pieces, b" "]).tobytes().replace(b"\0", b"")
-
-    named = {7: "seven", 10: "ten", 65535: "last"}
-    assert text(decimal(numbers)) == "".join(f"{n} " for n in range(1 << 16)).encode()
-    assert text(hexadecimal(numbers, 4)) == "".join(f"{n:04x} " for n in range(1 << 16)).encode()
-    assert text([name_table(named, None)[:-1]]) == "".join(f"{named.get(n, n)} " for n in range(1 << 16)).encode()

@@ -7,7 +7,7 @@ pieces of all rows are in place, so that pieces of different length need no per-
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from functools import cache
 from typing import Any, Final
 
@@ -18,12 +18,13 @@ __all__ = [
     "Piece",
     "assemble",
     "decimal",
+    "decimal_groups",
     "fixed_digits",
     "hexadecimal",
     "hexadecimal_bytes",
+    "hexadecimal_groups",
+    "hexadecimal_pairs",
     "lookup_table",
-    "name_table",
-    "pad_left",
     "put_pieces",
     "safe_text",
     "text_bytes",
@@ -43,7 +44,7 @@ def safe_text(text: str, width: int | None = None) -> bytes:
 
 
 @cache
-def _decimal_groups() -> NDArray[np.uint32]:
+def decimal_groups() -> NDArray[np.uint32]:
     """Four digits: without leading zeros (0 as one zero), with them, and nothing at all."""
     full = _decimal_digits(_GROUP, 4)
     plain = _without_leading_zeros(full, 10)
@@ -52,9 +53,9 @@ def _decimal_groups() -> NDArray[np.uint32]:
 
 
 @cache
-def _hexadecimal_groups() -> NDArray[np.uint32]:
+def hexadecimal_groups() -> NDArray[np.uint32]:
     """Four digits: with leading zeros, and without (0 as nothing)."""
-    pairs = _hexadecimal_pairs()
+    pairs = hexadecimal_pairs()
     full = np.stack((np.repeat(pairs, len(pairs)), np.tile(pairs, len(pairs))), axis=1).view(np.uint8)
     return np.concatenate((full, _without_leading_zeros(full, 16))).view(np.uint32)[:, 0]
 
@@ -72,7 +73,8 @@ def _without_leading_zeros(digits: NDArray[np.uint8], base: int) -> NDArray[np.u
 
 
 @cache
-def _hexadecimal_pairs() -> NDArray[np.uint16]:
+def hexadecimal_pairs() -> NDArray[np.uint16]:
+    """Two digits of each byte."""
     return np.frombuffer("".join(f"{n:02x}" for n in range(256)).encode(), np.uint16)
 
 
@@ -80,7 +82,7 @@ def decimal(values: NDArray[Any], shown: NDArray[np.bool_] | None = None) -> lis
     """Unsigned numbers without leading zeros; nothing where ``shown`` is false."""
     if not len(values):
         return []
-    table = _decimal_groups()
+    table = decimal_groups()
     rest: NDArray[Any] = values.astype(np.uint64 if values.dtype.itemsize > 4 else np.uint32)
     pieces: list[Piece] = []
     hidden = np.zeros(len(values), bool) if shown is None else ~shown
@@ -96,7 +98,7 @@ def decimal(values: NDArray[Any], shown: NDArray[np.bool_] | None = None) -> lis
 
 def hexadecimal(values: NDArray[Any], digits: int = 8) -> list[Piece]:
     """Unsigned numbers with at least so many digits, a multiple of 4."""
-    table = _hexadecimal_groups()
+    table = hexadecimal_groups()
     pieces: list[Piece] = []
     groups = digits // 4
     rest: NDArray[Any] = values.astype(np.uint64 if values.dtype.itemsize > 4 else np.uint32)
@@ -112,13 +114,13 @@ def hexadecimal(values: NDArray[Any], digits: int = 8) -> list[Piece]:
 
 def fixed_digits(values: NDArray[Any], digits: int) -> list[Piece]:
     """Numbers below 10^digits with leading zeros; up to 4 digits."""
-    full = _decimal_groups()[_GROUP:_BLANK].view(np.uint8).reshape(-1, 4)[:, 4 - digits :]
+    full = decimal_groups()[_GROUP:_BLANK].view(np.uint8).reshape(-1, 4)[:, 4 - digits :]
     return [full[values.astype(np.int64)]]
 
 
 def hexadecimal_bytes(data: NDArray[np.uint8], lengths: NDArray[Any]) -> Piece:
     """Bytes of each row as pairs of digits, up to the row's length; ``data`` has shape (rows, bytes)."""
-    pairs = _hexadecimal_pairs()[data]
+    pairs = hexadecimal_pairs()[data]
     pairs[np.arange(data.shape[1]) >= lengths[:, None]] = 0
     return pairs.view(np.uint8)
 
@@ -126,7 +128,7 @@ def hexadecimal_bytes(data: NDArray[np.uint8], lengths: NDArray[Any]) -> Piece:
 _SAFE: Final = np.array([0, *(46 if c < 32 or c > 126 else c for c in range(1, 256))], np.uint8)
 
 
-def text_bytes(data: NDArray[np.uint8]) -> Piece:
+def text_bytes(data: NDArray[np.uint8]) -> NDArray[np.uint8]:
     """Text of each row up to its first NUL; control characters become dots."""
     data = data * np.logical_and.accumulate(data != 0, axis=1)
     return _SAFE[data]
@@ -137,38 +139,6 @@ def lookup_table(texts: Iterable[bytes]) -> NDArray[np.void]:
     texts = list(texts)
     width = max((len(t) for t in texts), default=0) or 1
     return np.frombuffer(b"".join(t.ljust(width, b"\0") for t in texts), f"V{width}")
-
-
-@cache
-def _numbers() -> NDArray[np.uint8]:
-    """All 16-bit numbers, five digits wide, NUL behind."""
-    full = _decimal_digits(_WORD, 5)
-    numbers = np.zeros_like(full)
-    for width in range(1, 6):
-        rows = slice(10 ** (width - 1) if width > 1 else 0, 10**width)
-        numbers[rows, :width] = full[rows, -width:]
-    return numbers
-
-
-def name_table(names: Mapping[int, str], none: bytes | None) -> NDArray[np.void]:
-    """What to print for each 16-bit index: its name, else the number; ``none`` for 65535. Row 65536 is empty."""
-    known = {index: safe_text(name) for index, name in names.items() if 0 <= index < _WORD}
-    if none is not None:
-        known[_WORD - 1] = none
-    width = max([5, *map(len, known.values())])
-    table = np.zeros((_WORD + 1, width), np.uint8)
-    table[:_WORD, :5] = _numbers()
-    for index, name in known.items():
-        table[index] = np.frombuffer(name.ljust(width, b"\0"), np.uint8)
-    return table.reshape(-1).view(f"V{width}")
-
-
-def pad_left(pieces: list[Piece], rows: int, width: int, fill: bytes) -> list[Piece]:
-    """Fill leading nothing so that each row is at least ``width`` wide; the pieces have NUL only in front."""
-    block = assemble(rows, pieces)
-    inner = block[:, max(block.shape[1] - width, 0) :]
-    inner[inner == 0] = fill[0]
-    return [fill * max(width - block.shape[1], 0), block]
 
 
 def assemble(rows: int, pieces: Iterable[Piece]) -> NDArray[np.uint8]:

@@ -9,9 +9,12 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from vxmon.report.digits import Piece, assemble, decimal, lookup_table, name_table, safe_text
-from vxmon.report.fields import ArgumentText, Render, class_names, event_names
-from vxmon.report.lines import alike, interleave, loss_text
+from vxmon.report.cells import Cell, Part, decimal_cells, item_bytes, listed, one_cell, packed_cells, padded, squeezed
+from vxmon.report.digits import safe_text
+from vxmon.report.fields import ArgumentText, Records, Template, class_names, event_names, names_by_index
+from vxmon.report.laying import Heads, alike, lay
+from vxmon.report.lines import loss_text
+from vxmon.report.texts import Texts
 from vxmon.trace import LOSS_ID, LOSS_NAME, Boot, Chunk, ticks_to_ns
 from vxmon.trace.running import Running
 
@@ -22,7 +25,6 @@ HEADER: Final = b"time_ns,cpu,class,event,partition,task,arguments,boot\n"
 for nobody, empty where it is not known. Missing records are rows of the event LOSS."""
 
 _QUOTE: Final = ord('"')
-_NOT_KNOWN_ROW: Final = 1 << 16
 
 Rows = NDArray[np.intp]
 
@@ -34,15 +36,23 @@ class CsvPrinter:
         self._entered: tuple[object, ...] = ()
         self._boot: Boot
         self._arguments: ArgumentText
-        self._templates: dict[tuple[int, int], list[bytes | Render]] = {}
+        self._templates: dict[tuple[int, int], Template] = {}
 
     def lines(self, chunk: Chunk, ran: Running) -> bytearray:
         """The rows of a chunk; ``ran`` says who ran, an element a record."""
         self._enter(chunk.boot)
         columns = chunk.columns
+        if not len(columns):
+            return bytearray()
         ns = ticks_to_ns(np.maximum(columns.time - self._origin, 0), self._boot.clock_hz or 10**9)
-        groups = [(rows, self._block(chunk, rows, ns, ran)) for rows in alike(columns)]
-        return interleave(groups, len(columns))
+        kinds = alike(columns)
+        names = [self._event_cells(int(columns.id[rows[0]])) for rows in kinds.rows]
+        heads = Heads.of([*decimal_cells(ns), self._cpus.cell(columns.stream), names], kinds)
+        groups = [
+            (rows, packed_cells(len(rows), [*heads.behind(kind, rows), *self._parts(chunk, rows, ran)]))
+            for kind, rows in enumerate(kinds.rows)
+        ]
+        return lay(heads.fronts, groups)
 
     def _enter(self, boot: Boot) -> None:
         entered = (boot.number, boot.names.revision, boot.table_fingerprint, boot.table_source)
@@ -51,56 +61,59 @@ class CsvPrinter:
         self._entered, self._boot, self._templates = entered, boot, {}
         self._origin = boot.first_time or 0
         self._arguments = ArgumentText(boot.table, boot.names)
-        self._partitions = name_table(_cells(boot.names.named("partition")), b"none")
-        self._tasks = name_table(_cells(boot.names.named("task")), b"none")
+        self._partitions, self._tasks = _names(boot.names.named("partition")), _names(boot.names.named("task"))
         self._events = event_names(boot.table) | {LOSS_ID: LOSS_NAME}
         self._classes = class_names(boot.table) | {LOSS_ID: "CONTROL"}
-        self._cpus = lookup_table(b",%d," % cpu for cpu in range(256))
+        self._cpus = Texts(lambda cpu: b",%d," % cpu)
 
-    def _block(self, chunk: Chunk, rows: Rows, ns: NDArray[np.int64], ran: Running) -> NDArray[np.uint8]:
-        """Rows of records of one event and length, padded with NUL to one width."""
+    def _event_cells(self, event: int) -> bytes:
+        """Class and name."""
+        names = (self._classes.get(event, "UNKNOWN"), self._events.get(event, f"EVENT_{event}"))
+        return b"".join(safe_text(_cell(text)) + b"," for text in names)
+
+    def _parts(self, chunk: Chunk, rows: Rows, ran: Running) -> list[Part]:
+        """What is behind the names of records of one event and length."""
+        arguments = packed_cells(len(rows), self._argument_parts(chunk, rows))
+        return [
+            _who(self._partitions, ran.partition[rows]), b",", _who(self._tasks, ran.task[rows]), b',"',
+            *_doubled(len(rows), arguments), b'",%d' % self._boot.number,
+        ]  # fmt: skip
+
+    def _argument_parts(self, chunk: Chunk, rows: Rows) -> list[Part]:
         columns = chunk.columns
         event = int(columns.id[rows[0]])
-        arguments = self._argument_pieces(chunk, rows, event)
-        names = (self._classes.get(event, "UNKNOWN"), self._events.get(event, f"EVENT_{event}"))
-        kind, name = (safe_text(_cell(text)) for text in names)
-        pieces: list[Piece] = [
-            *decimal(ns[rows]), self._cpus.take(columns.stream[rows]), kind + b"," + name + b",",
-            _named(self._partitions, ran.partition[rows]), b",", _named(self._tasks, ran.task[rows]), b',"',
-            _doubled(assemble(len(rows), arguments)), b'",%d\n' % self._boot.number,
-        ]  # fmt: skip
-        return assemble(len(rows), pieces)
-
-    def _argument_pieces(self, chunk: Chunk, rows: Rows, event: int) -> list[Piece]:
-        columns = chunk.columns
         if event == LOSS_ID:
-            return [lookup_table(loss_text(chunk.losses[at]) for at in columns.at[rows].tolist())]
+            return [listed([loss_text(chunk.losses[at]) for at in columns.at[rows].tolist()])]
         key = event, int(columns.slots[rows[0]])
         if key not in self._templates:
             self._templates[key] = self._arguments.template(*key)
-        pieces: list[Piece] = []
+        records = Records.of(columns, rows)
+        parts: list[Part] = []
         for part in self._templates[key]:
-            pieces += [part] if isinstance(part, bytes) else part(columns, rows)
-        return pieces
+            parts += [part] if isinstance(part, bytes) else part(records)
+        return parts
 
 
-def _named(table: NDArray[np.void], values: NDArray[np.int64]) -> Piece:
-    return table.take(np.where(values < 0, _NOT_KNOWN_ROW, values))
+def _names(names: Mapping[int, str]) -> Texts:
+    known = names_by_index({index: _cell(name) for index, name in names.items()})
+    return Texts(lambda index: known.get(index, b"%d" % index))
 
 
-def _doubled(block: NDArray[np.uint8]) -> NDArray[np.uint8]:
+def _who(texts: Texts, values: NDArray[np.int64]) -> Cell:
+    """Names; nothing where it is not known."""
+    cell = texts.cell(np.maximum(values, 0))
+    return Cell(cell.items, cell.lengths * (values >= 0))
+
+
+def _doubled(rows: int, cells: list[Cell]) -> list[Cell]:
     """Quotes in a quoted cell come twice."""
-    quotes = block == _QUOTE
-    if not quotes.any():
-        return block
-    wide = np.zeros((len(block), block.shape[1], 2), np.uint8)
+    if not any((item_bytes(cell.items) == _QUOTE).any() for cell in cells):
+        return cells
+    block = padded(one_cell(rows, cells))
+    wide = np.zeros((*block.shape, 2), np.uint8)
     wide[:, :, 0] = block
-    wide[:, :, 1][quotes] = _QUOTE
-    return wide.reshape(len(block), -1)
-
-
-def _cells(names: Mapping[int, str]) -> dict[int, str]:
-    return {index: _cell(name) for index, name in names.items()}
+    wide[:, :, 1][block == _QUOTE] = _QUOTE
+    return [squeezed(wide.reshape(rows, -1))]
 
 
 def _cell(text: str) -> str:

@@ -9,7 +9,8 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from vxmon.report.digits import Piece, fixed_digits, lookup_table, safe_text
+from vxmon.report.cells import Cell, Part, fixed_cells, listed
+from vxmon.report.digits import safe_text
 from vxmon.trace import NS_PER_S, Boot
 from vxmon.trace.linkevents import LinkEvent
 
@@ -32,17 +33,23 @@ def iso_time(ns: int) -> str:
     return f"{_second_text(ns // NS_PER_S)}.{ns % NS_PER_S:09}Z"
 
 
-def wall_time(boot: Boot, ticks: NDArray[np.int64]) -> list[Piece]:
-    """Host time of records, as pieces of a line."""
+def wall_time(boot: Boot, ticks: NDArray[np.int64]) -> list[Part]:
+    """Host time of records, as parts of a line; of one length in all."""
     wall = boot.wall
     if wall is None:
         return [UNKNOWN_TIME.encode()]
     seconds, rest = np.divmod(wall.host_ns(ticks), NS_PER_S)
-    different, which = np.unique(seconds, return_inverse=True)
-    texts = lookup_table(_second_text(second).encode() for second in different.tolist())
-    thirds = (rest // 1_000_000, rest // 1000 % 1000, rest % 1000)
-    digits = [piece for third in thirds for piece in fixed_digits(third, 3)]
-    return [texts.take(which), b".", *digits, b"Z"]
+    return [_second_cell(seconds), b".", *fixed_cells(rest, 9), b"Z"]
+
+
+def _second_cell(seconds: NDArray[np.int64]) -> Cell:
+    first, last = (int(edge) for edge in (seconds.min(), seconds.max()))
+    # Seconds that follow one another need not be searched for which are different.
+    close = last - first < len(seconds)
+    different, which = (
+        (np.arange(first, last + 1), seconds - first) if close else np.unique(seconds, return_inverse=True)
+    )
+    return listed([_second_text(second).encode() for second in different.tolist()]).take(which).settled()
 
 
 def note_text(event: LinkEvent) -> bytes:

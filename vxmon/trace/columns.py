@@ -15,7 +15,21 @@ from vxmon.valueclass import dataclass
 from vxmon.wire.slots import MAX_EVENT_ID, Place
 from vxmon.wire.types import FieldType
 
-__all__ = ["Chunk", "Columns", "byte_field", "field_values", "recorded_fields", "within"]
+__all__ = [
+    "Chunk",
+    "Columns",
+    "Numbers",
+    "byte_field",
+    "data_words",
+    "field_values",
+    "recorded_fields",
+    "within",
+    "word_bytes",
+    "word_values",
+]
+
+Numbers = NDArray[np.uint32] | NDArray[np.int32] | NDArray[np.uint64]
+"""What fields are as numbers."""
 
 _WIDE: Final = frozenset({FieldType.U64, FieldType.X64})
 
@@ -100,33 +114,54 @@ def recorded_fields(places: tuple[Place, ...], slots: int) -> int:
     return sum(place.end_word <= 2 * slots for place in places)
 
 
-def field_values(
-    columns: Columns, place: Place, which: NDArray[np.intp]
-) -> NDArray[np.uint32] | NDArray[np.int32] | NDArray[np.uint64]:
+def field_values(columns: Columns, place: Place, which: NDArray[np.intp]) -> Numbers:
     """Numbers of a field in the records ``which``, all of which must have it.
 
     u16 and words come as uint32, i32 as int32, u64 and x64 as uint64.
     """
-    at = columns.at[which] + place.word
-    first = columns.words[at]
+    at = columns.at.take(which) + place.word
+    second = columns.words.take(at + 1) if place.field.type in _WIDE else None
+    return _numbers(place, columns.words.take(at), second, big_endian=columns.big_endian)
+
+
+def word_values(words: NDArray[np.uint32], place: Place, *, big_endian: bool) -> Numbers:
+    """The same of records whose data words are given, as ``data_words`` gives them."""
+    second = words[:, place.word + 1] if place.field.type in _WIDE else None
+    return _numbers(place, words[:, place.word], second, big_endian=big_endian)
+
+
+def _numbers(
+    place: Place, first: NDArray[np.uint32], second: NDArray[np.uint32] | None, *, big_endian: bool
+) -> Numbers:  # fmt: skip
+    """A field's numbers of the words it lies in."""
+    if second is not None:
+        high, low = (first, second) if big_endian else (second, first)
+        return high.astype(np.uint64) << np.uint64(32) | low
     if place.field.type == FieldType.U16:
         return first >> np.uint32(place.shift) & np.uint32(0xFFFF)
-    if place.field.type == FieldType.I32:
-        return first.view(np.int32)
-    if place.field.type not in _WIDE:
-        return first
-    high, low = first, columns.words[at + 1]
-    if not columns.big_endian:
-        high, low = low, high
-    return high.astype(np.uint64) << np.uint64(32) | low
+    return first.view(np.int32) if place.field.type == FieldType.I32 else first
+
+
+def data_words(columns: Columns, slots: int, which: NDArray[np.intp]) -> NDArray[np.uint32]:
+    """All data words of records with ``slots`` data slots; shape (records, words)."""
+    count, words = 2 * slots, np.ascontiguousarray(columns.words)
+    if not count:
+        return np.empty((len(which), 0), np.uint32)
+    # As many words as an item has, from each word on, so that a record's are taken by one copy.
+    spots: NDArray[np.void] = np.ndarray(
+        (max(len(words) - count + 1, 0),), f"V{count * words.itemsize}", words, strides=words.strides
+    )
+    return spots[columns.at.take(which)].view(np.uint32).reshape(-1, count)
 
 
 def byte_field(columns: Columns, word: int, slots: int, which: NDArray[np.intp]) -> NDArray[np.uint8]:
     """Bytes from data word ``word`` to the end of records with ``slots`` data slots; shape (records, bytes)."""
-    words = columns.words[columns.at[which][:, None] + np.arange(word, 2 * slots)]
-    stored = words.astype(">u4" if columns.big_endian else "<u4")
-    data: NDArray[np.uint8] = stored.view(np.uint8).reshape(len(which), 4 * (2 * slots - word))
-    return data
+    return word_bytes(data_words(columns, slots, which)[:, word:], big_endian=columns.big_endian)
+
+
+def word_bytes(words: NDArray[np.uint32], *, big_endian: bool) -> NDArray[np.uint8]:
+    """The bytes of words as the target has them; shape (records, bytes)."""
+    return words.astype(">u4" if big_endian else "<u4", order="C").view(np.uint8)
 
 
 def within(times: NDArray[np.int64], limits: tuple[int | None, int | None]) -> NDArray[np.bool_]:
