@@ -17,6 +17,7 @@ from vxmon.errors import WireError
 from vxmon.wire.block import decode_block, encode_block, make_block
 from vxmon.wire.bulk import BLOCK_ROW, KINDS, block_datagrams, scan_blocks
 from vxmon.wire.datagram import decode_datagram
+from vxmon.wire.events import EventId
 from vxmon.wire.types import Block, Context, Losses
 
 
@@ -135,15 +136,19 @@ def test_a_cut_datagram_is_truncated_and_known_from_its_first_fields() -> None:
         assert (row["run"], row["stream"], row["sequence"], row["first_index"], row["count"]) == (1, 2, 77, 400, 5)
 
 
-def test_fields_of_a_newer_target_are_skipped() -> None:
-    """A new optional field before the slots (here number 12) is legal in version 1."""
-    plain = encode_block(make_block([record(33, 0, 9)], 9, 9))
+def with_newer_field(plain: bytes) -> bytes:
+    """A block of less than 16 slots with a field before them that is not known here."""
     covered = int.from_bytes(plain[22:24], "big")
     payload = plain[32 : 32 + covered - 2] + b"\x60\x05" + plain[32 + covered - 2 :]
     head = bytearray(plain[:28])
     head[20:24] = len(payload).to_bytes(2, "big") + (covered + 2).to_bytes(2, "big")
     crc = zlib.crc32(payload[: covered + 2], zlib.crc32(bytes(head)))
-    scan = scan_blocks(*place([bytes(head) + crc.to_bytes(4, "big") + payload]))
+    return bytes(head) + crc.to_bytes(4, "big") + payload
+
+
+def test_fields_of_a_newer_target_are_skipped() -> None:
+    """A new optional field before the slots (here number 12) is legal in version 1."""
+    scan = scan_blocks(*place([with_newer_field(encode_block(make_block([record(33, 0, 9)], 9, 9)))]))
     assert KINDS[scan.kind[0]] == "ok"
     assert scan.rows[0]["slots"] == 1
 
@@ -206,3 +211,23 @@ def test_a_hostile_length_of_the_start_bits_is_corrupt_and_nothing_else(length: 
     assert verdict(hostile) == "payload"
     scan = scan_blocks(*place([data, hostile, data]))
     assert [KINDS[kind] for kind in scan.kind] == ["ok", "payload", "ok"]
+
+
+@pytest.mark.parametrize("big_endian", [True, False])
+@pytest.mark.parametrize("known", [True, False])
+def test_blocks_that_switch_events_are_marked(big_endian: bool, known: bool) -> None:
+    """By their FILTER records, not by data that looks like one; in columns, and where a field is of a newer target."""
+    filters = EventId.FILTER
+    look_alike = record(7, 3, 0, big_endian)[:8] + 3 * record(filters, 0, 0, big_endian)
+    blocks = [
+        [record(1, 0, 0, big_endian), look_alike, record(1023, 1, 0, big_endian)],
+        [record(1, 2, 0, big_endian), record(filters, 1, 0, big_endian), record(9, 0, 0, big_endian)],
+        [record(filters - 1, 8, 0, big_endian), record(filters + 1, 0, 0, big_endian)],
+        [record(9, 2, 0, big_endian), record(filters, 8, 0, big_endian)],
+    ]
+    made = [encode_block(make_block(some, 0, 0, big_endian=big_endian)) for some in blocks]
+    if not known:
+        made = [with_newer_field(datagram) for datagram in made]
+    scan = scan_blocks(*place(made))
+    assert scan.kind.tolist() == [0] * len(made)
+    assert scan.rows["switches"].tolist() == [0, 1, 0, 1]

@@ -22,7 +22,7 @@ from vxmon.trace.columns import Columns, within
 from vxmon.trace.facts import Boot, Facts
 from vxmon.trace.fields import FieldReader
 from vxmon.trace.names import LOSS_ID
-from vxmon.trace.selection import rows_within
+from vxmon.trace.selection import WHOLE, rows_within
 from vxmon.trace.span import EVERYTHING, Span
 from vxmon.trace.state import NOBODY, UNKNOWN, Segments
 from vxmon.trace.state_events import mode_rows
@@ -154,16 +154,23 @@ class Scene:
         return {p: np.sort(time[owner == p]) for p in present(owner[owner != UNKNOWN])}
 
 
-def window_rows(trace: StoredTrace, scope: Scope) -> NDArray[np.void]:
-    """The blocks to read for a time window: those of it, and some frames around; all when no schedule is known."""
-    around: dict[int, int] = {}
-    for boot in trace.facts.boots:
-        schedules, _, _ = choose_schedules(boot, scope.module)
-        longest = max((schedule.major_frame for schedule in schedules.values()), default=0)
-        if not longest:
-            return trace.index
-        around[boot.number] = _FRAMES_AROUND * longest
+def window_rows(trace: StoredTrace, scope: Scope, around_ns: int = 0) -> NDArray[np.void]:
+    """The blocks to read for a time window: those of it, and some frames around, or ``around_ns`` if that is more.
+
+    All of a boot are read where events were switched on or off meanwhile, as that says what was recorded; and where no
+    schedule is known, unless ``around_ns`` tells how far to look.
+    """
+    around = {boot.number: _around(trace, boot, scope, around_ns) for boot in trace.facts.boots}
     return rows_within(trace, scope.span, (), around)
+
+
+def _around(trace: StoredTrace, boot: Boot, scope: Scope, around_ns: int) -> int:
+    """Ticks to look at before and behind the window."""
+    schedules, _, _ = choose_schedules(boot, scope.module)
+    longest = max((schedule.major_frame for schedule in schedules.values()), default=0)
+    if trace.switches(boot.number) or not (longest or around_ns):
+        return WHOLE
+    return max(_FRAMES_AROUND * longest, around_ns * boot.clock_hz // 10**9)
 
 
 def _people(boot: Boot, background: Collection[str]) -> People:

@@ -34,7 +34,10 @@ class UnusableError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """Consecutive rows: how many, their checksum, their boots, from when to when they and their losses are."""
+    """Consecutive rows: how many, their checksum, their boots, from when to when they and their losses are.
+
+    ``switches``: how many of the blocks switch events on or off.
+    """
 
     rows: int
     digest: str
@@ -42,6 +45,7 @@ class Part:
     last_boot: int
     begin: int
     end: int
+    switches: int
 
     @staticmethod
     def of(told: object) -> Part:
@@ -49,7 +53,7 @@ class Part:
         if not isinstance(told, list) or len(told) != len(fields(Part)):
             raise UnusableError
         part = Part(*told)
-        numbers = (part.rows, part.first_boot, part.last_boot, part.begin, part.end)
+        numbers = (part.rows, part.first_boot, part.last_boot, part.begin, part.end, part.switches)
         if not isinstance(part.digest, str) or any(type(number) is not int for number in numbers) or part.rows < 1:
             raise UnusableError
         return part
@@ -73,6 +77,7 @@ def _part(rows: Rows, losses: Rows, key: bytes) -> Part:
     return Part(
         len(rows), digest(rows.view(np.uint8).data, key), int(rows["boot"][0]), int(rows["boot"][-1]),
         int(loss_starts(losses, known).min(initial=rows["first_time"][0])), int(rows["last_time"].max()),
+        int(np.count_nonzero(rows["switches"])),
     )  # fmt: skip
 
 
@@ -121,6 +126,10 @@ class KeptRows:
         first, behind = np.searchsorted(rows["boot"], [boot, boot + 1]).tolist()
         some: Rows = rows[first:behind]
         return some
+
+    def switches(self, boot: int) -> bool:
+        """False when no event of a boot was switched on or off while it was recorded."""
+        return any(part.switches for part in self._parts if part.first_boot <= boot <= part.last_boot)
 
     def _load(self, numbers: Sequence[int]) -> Rows | None:
         rows = np.empty(sum(self._parts[n].rows for n in numbers), BLOCK_ROW)

@@ -36,11 +36,13 @@ from vxmon.wire.bulk import BLOCK_ROW
 from vxmon.wire.types import NOT_KNOWN
 from vxmon.words import counted
 
-__all__ = ["Selected", "check_names", "rows_within", "selected"]
+__all__ = ["WHOLE", "Selected", "check_names", "rows_within", "selected"]
+
+WHOLE: Final = np.iinfo(np.int64).max
+"""So many ticks around a time window are all of a boot."""
 
 _INDICES: Final = 1 << 16
 _MOST_LISTED: Final = 40
-_FAR: Final = np.iinfo(np.int64).max
 
 Ints = NDArray[np.int64]
 Bools = NDArray[np.bool_]
@@ -215,8 +217,8 @@ def _limits(boot: Boot, span: Span, more: int) -> tuple[int, int]:
     """Begin and end of a span in a boot, in ticks, and so many more on either side."""
     begin, end = span.ticks(boot.first_time or 0, boot.clock_hz)
     return (
-        -_FAR if begin is None else max(min(begin - more, _FAR), -_FAR),
-        _FAR if end is None else min(end + more, _FAR),
+        -WHOLE if begin is None else max(min(begin - more, WHOLE), -WHOLE),
+        WHOLE if end is None else min(end + more, WHOLE),
     )
 
 

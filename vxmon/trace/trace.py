@@ -125,6 +125,12 @@ class StoredTrace(Trace):
         near = self._kept.touching(boot, begin, end) if self._kept is not None and self._index is None else None
         return near if near is not None else _of_boot(self.index, boot)
 
+    def switches(self, boot: int) -> bool:
+        """False when no event of a boot was switched on or off while it was recorded."""
+        if self._kept is not None and self._index is None:
+            return self._kept.switches(boot)
+        return bool(_of_boot(self.index, boot)["switches"].any())
+
     def _scan(self) -> tuple[Facts, NDArray[np.void]]:
         """The first pass."""
         scanner = Scanner()

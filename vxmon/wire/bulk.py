@@ -17,10 +17,11 @@ from numpy.typing import NDArray
 from vxmon.errors import WireError
 from vxmon.valueclass import dataclass
 from vxmon.wire.block import MAX_STREAMS, decode_block
-from vxmon.wire.contents import Bools, wrong_contents
+from vxmon.wire.contents import Bools, look_at_contents
 from vxmon.wire.convert import MAX_NUMBER
 from vxmon.wire.datagram import HEADER_BYTES, MAGIC, MAX_DATAGRAM, MAX_FRAGMENTS, VERSION, decode_datagram
 from vxmon.wire.distinct import distinct
+from vxmon.wire.events import EventId
 from vxmon.wire.gather import Bytes, Ints, gather
 from vxmon.wire.types import Block, Channel, Flag
 from vxmon.wire.varints import Cursor
@@ -28,14 +29,15 @@ from vxmon.wire.varints import Cursor
 __all__ = ["BLOCK_ROW", "KINDS", "BlockScan", "block_datagrams", "scan_blocks"]
 
 # What is known of a block, 96 bytes. ``slots_at`` is where the slots begin in the buffer that was scanned,
-# ``starts_back`` how many bytes before that the start bits begin. ``file`` is left for the caller.
+# ``starts_back`` how many bytes before that the start bits begin. ``switches`` is 1 where a record tells that events
+# were switched on or off. ``file`` is left for the caller.
 BLOCK_ROW: Final = np.dtype(
     [
         ("first_time", "<i8"), ("last_time", "<i8"), ("sequence", "<i8"), ("first_index", "<i8"),
         ("overwritten", "<i8"), ("full", "<i8"), ("exhausted", "<i8"), ("slots_at", "<i8"),
         ("boot", "<u4"), ("run", "<u4"), ("count", "<u2"), ("slots", "<u2"), ("starts_back", "<u2"),
         ("partition", "<u2"), ("window", "<u2"), ("task", "<u2"), ("depth", "<u2"), ("file", "<u2"),
-        ("stream", "u1"), ("flags", "u1"), ("spare", "<u2"), ("room", "<u4"),
+        ("stream", "u1"), ("flags", "u1"), ("switches", "u1"), ("spare", "u1"), ("room", "<u4"),
     ]
 )  # fmt: skip
 
@@ -226,7 +228,9 @@ def _check_slots(scan: BlockScan, data: Bytes, which: NDArray[np.intp]) -> None:
         for begin in range(0, len(alike), _AT_ONCE):
             some = alike[begin : begin + _AT_ONCE]
             at, back, size = (rows[name][some].astype(np.int64) for name in ("slots_at", "starts_back", "slots"))
-            checksum, starts = wrong_contents(data, at, back, size, rows["count"][some], big_endian=big_endian)
+            counts = rows["count"][some]
+            checksum, starts, filters = look_at_contents(data, at, back, size, counts, big_endian=big_endian)
+            rows["switches"][some] = filters
             scan.kind[some[starts]] = _KIND["starts"]
             scan.kind[some[checksum]] = _KIND["checksum"]
     scan.exact[which] |= scan.kind[which] != 0
@@ -259,6 +263,9 @@ def _fill(row: NDArray[np.void], block: Block, datagram: bytes, at: int) -> None
     starts_at = datagram.rfind(block.starts, 0, slots_at)
     row["slots"], row["starts_back"] = len(block.slots) >> 3, slots_at - starts_at
     row["slots_at"], row["flags"] = at + slots_at, Flag.BIG_ENDIAN if block.big_endian else 0
+    heads = np.frombuffer(block.slots, ">u4" if block.big_endian else "<u4")[::2]
+    starts = np.unpackbits(np.frombuffer(block.starts, np.uint8), bitorder="little")[: len(heads)]
+    row["switches"] = bool((heads[starts == 1] >> 22 == EventId.FILTER).any())
 
 
 def _put(row: NDArray[np.void], name: str, value: int) -> None:

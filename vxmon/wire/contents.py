@@ -8,26 +8,29 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
+from vxmon.wire.events import EventId
 from vxmon.wire.gather import Bytes, Ints, clear_behind, gather
 from vxmon.wire.slots import MAX_DATA_SLOTS
 
-__all__ = ["Bools", "wrong_contents"]
+__all__ = ["Bools", "look_at_contents"]
 
 _MODULUS: Final = np.uint64(0xFFFFFFFF)
 # Data slots of a record, in the upper half of its first word.
 _COUNT: Final = 0x3F
 # A record's first word is above this, unless its event is 0: half a word.
 _NO_EVENT: Final = 0x40
+_ONE_EVENT: Final = 0x40
+_FILTER: Final = np.uint16(EventId.FILTER * _ONE_EVENT)
 # Rows whose floats stay in the cache.
 _FLOATS_AT_ONCE: Final = 128
 
 Bools = NDArray[np.bool_]
 
 
-def wrong_contents(
+def look_at_contents(
     data: Bytes, at: Ints, back: Ints, slots: Ints, counts: NDArray[np.uint16], *, big_endian: bool
-) -> tuple[Bools, Bools]:
-    """Blocks whose checksum is wrong, and blocks whose start bits are.
+) -> tuple[Bools, Bools, Bools]:
+    """Blocks whose checksum is wrong, blocks whose start bits are, and blocks that switch events on or off.
 
     Args:
         data: holds the blocks.
@@ -45,7 +48,8 @@ def wrong_contents(
     marks = gather(data, starts_at, int(sizes.max()) + 2)
     clear_behind(marks, sizes)
     told = gather(data, starts_at + sizes + 1, 8).view("<u8")[:, 0]
-    return _fletcher(words, 2 * slots) != told, ~_starts_agree(words, marks, slots, counts)
+    agree, switches = _look_at_starts(words, marks, slots, counts)
+    return _fletcher(words, 2 * slots) != told, ~agree, switches
 
 
 def _fletcher(words: NDArray[np.uint32], counts: Ints) -> NDArray[np.uint64]:
@@ -69,8 +73,10 @@ def _fletcher(words: NDArray[np.uint32], counts: Ints) -> NDArray[np.uint64]:
     return checksums
 
 
-def _starts_agree(words: NDArray[np.uint32], marks: Bytes, slots: Ints, told: NDArray[np.uint16]) -> Bools:
-    """Where the start bits and the lengths in the header slots tell the same records, as many as the block tells.
+def _look_at_starts(
+    words: NDArray[np.uint32], marks: Bytes, slots: Ints, told: NDArray[np.uint16]
+) -> tuple[Bools, Bools]:
+    """Where start bits and lengths in header slots tell the same records, as many as told; where one is a FILTER.
 
     ``marks`` has two bytes behind the start bits of each, all 0.
     """
@@ -87,7 +93,17 @@ def _starts_agree(words: NDArray[np.uint32], marks: Bytes, slots: Ints, told: ND
     wrong = _wrong_starts(starts, heads.reshape(-1), rows + slots)
     if wrong.any():
         agree &= ~wrong.reshape(-1, width).any(axis=1)
-    return agree
+    return agree, _having(heads, starts.reshape(-1, width).view(bool))
+
+
+def _having(heads: NDArray[np.uint16], starts: Bools) -> Bools:
+    """Blocks in which a record is a FILTER; hardly any has one."""
+    found: Bools = heads - _FILTER < _ONE_EVENT
+    found &= starts
+    having = np.zeros(len(found), bool)
+    if found.any():
+        having |= found.any(axis=1)
+    return having
 
 
 def _wrong_starts(starts: Bytes, heads: NDArray[np.uint16], ends: Ints) -> Bools:
