@@ -32,10 +32,13 @@ from vxmon.trace.trace import StoredTrace
 from vxmon.valueclass import dataclass
 from vxmon.wire.events import EventId
 
-__all__ = ["Recording", "Scene", "Scope", "window_rows"]
+__all__ = ["AROUND_NS", "Recording", "Scene", "Scope", "is_cut", "window_rows"]
 
 # Frames read before and behind a window: who runs, in which mode and frame, is known after one.
 _FRAMES_AROUND: Final = 2
+
+AROUND_NS: Final = 2 * 10**9
+"""What went on when a window begins or ends (a message that waits, what came before a fault) is looked for so far."""
 
 Recording = Literal["whole", "part", "none"]
 """Whether an event was recorded all the time, for a part of it, or not at all (as far as the session can say)."""
@@ -60,11 +63,13 @@ class Scene:
     """One boot while its chunks come.
 
     ``counts`` are the records of each event so far, ``limits`` the instants between which records are looked at.
+    ``cut``: there are records from before those that come.
     """
 
-    def __init__(self, boot: Boot, facts: Facts, scope: Scope) -> None:
+    def __init__(self, boot: Boot, facts: Facts, scope: Scope, *, cut: bool = False) -> None:
         self.boot = boot
         self.scope = scope
+        self.cut = cut
         self.losses = facts.losses
         self.own_losses = facts.losses[facts.losses["boot"] == boot.number]
         self.schedules, self.schedule_source, self.notes = choose_schedules(boot, scope.module)
@@ -162,6 +167,12 @@ def window_rows(trace: StoredTrace, scope: Scope, around_ns: int = 0) -> NDArray
     """
     around = {boot.number: _around(trace, boot, scope, around_ns) for boot in trace.facts.boots}
     return rows_within(trace, scope.span, (), around)
+
+
+def is_cut(trace: StoredTrace, boot: Boot, scope: Scope, around_ns: int) -> bool:
+    """True when a boot has records from before those that :func:`window_rows` tells to read."""
+    begin, _ = scope.span.ticks(boot.first_time or 0, boot.clock_hz)
+    return begin is not None and begin - _around(trace, boot, scope, around_ns) > (boot.first_time or 0)
 
 
 def _around(trace: StoredTrace, boot: Boot, scope: Scope, around_ns: int) -> int:

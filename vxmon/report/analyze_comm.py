@@ -44,6 +44,7 @@ _REASONS: Final = {
     "table_full": "the table of open messages was full",
     "no_channel": "no channel is known; --module tells",
     "before": "sent before recording began",
+    "earlier": "sent long before the window",
     "not_recorded": "its sending was not recorded",
 }
 

@@ -16,7 +16,7 @@ from vxmon.analysis.comm.opens import Sends
 from vxmon.analysis.comm.result import BootComm, CommResultSet
 from vxmon.analysis.comm.routes import QUEUES, SELF_CONTAINED, make_routes
 from vxmon.analysis.comm.source import SourceBook
-from vxmon.analysis.scene import Scene, Scope
+from vxmon.analysis.scene import AROUND_NS, Scene, Scope, is_cut, window_rows
 from vxmon.trace.batches import batched
 from vxmon.trace.columns import Chunk, Columns
 from vxmon.trace.facts import Boot, Facts
@@ -33,14 +33,19 @@ _NO_LIMIT: Final = 1 << 62
 
 
 def analyze_comm(trace: StoredTrace, scope: Scope | None = None) -> CommResultSet:
-    """The figures of every boot of a trace; the module of ``scope`` says which ports are connected."""
+    """The figures of every boot of a trace; the module of ``scope`` says which ports are connected.
+
+    Of a window little more than its own blocks is read: what was sent long before it is not known then, and said so.
+    """
     scope = scope or Scope()
+    rows = window_rows(trace, scope, AROUND_NS)
     result = CommResultSet([], scope.span)
     books: BootBooks | None = None
-    for chunk in batched(trace.chunks()):
+    for chunk in batched(trace.chunks(rows)):
         if books is None or books.boot is not chunk.boot:
             _close(books, result)
-            books = BootBooks(chunk.boot, trace.facts, scope)
+            cut = is_cut(trace, chunk.boot, scope, AROUND_NS)
+            books = BootBooks(chunk.boot, trace.facts, scope, cut=cut)
         books.feed(chunk)
     _close(books, result)
     return result
@@ -54,9 +59,9 @@ def _close(books: BootBooks | None, result: CommResultSet) -> None:
 class BootBooks:
     """The books of one boot while its chunks come."""
 
-    def __init__(self, boot: Boot, facts: Facts, scope: Scope) -> None:
+    def __init__(self, boot: Boot, facts: Facts, scope: Scope, *, cut: bool = False) -> None:
         self.boot = boot
-        self.scene = Scene(boot, facts, scope)
+        self.scene = Scene(boot, facts, scope, cut=cut)
         self.routes = make_routes(boot.names, scope.module)
         begin, end = self.scene.limits
         self.begin = -1 if begin is None else begin
@@ -97,7 +102,8 @@ class BootBooks:
         begin, end = self.observed
         for index, destination in self.destinations.items():
             entry = self.entry(index)
-            if entry is not None and entry.deleted and not destination.deleted:
+            told = self.scene.cut and self.recorded(EventId.OBJECT_DELETE)
+            if entry is not None and entry.deleted and not destination.deleted and not told:
                 # Nobody told when; from the last call on nothing is said of it.
                 destination.delete(-1, -1)
         for source in self.sources.values():
@@ -189,8 +195,9 @@ class BootBooks:
             refresh=None if refresh is None else refresh * self.boot.clock_hz // 10**9,
             sender=-1 if sender is None else sender.partition,
             depth=self._depth_book(entry, blind=from_index is None) if queue else None,
+            cut=self.scene.cut,
         )
         return self.destinations[index]
 
     def _depth_book(self, entry: ObjectEntry | None, *, blind: bool) -> DepthBook:
-        return DepthBook(entry.capacity if entry else 0, self.begin, self.end, self.observed[0], blind)
+        return DepthBook(entry.capacity if entry else 0, self.begin, self.end, self.observed[0], blind, self.scene.cut)

@@ -45,7 +45,8 @@ class _State:
 class DepthBook:
     """One queue. ``begin`` and ``end`` bound the time that is asked for, ``origin`` is the begin of recording.
 
-    ``blind``: what is sent to it is not known, so the depth is known at calls only.
+    ``blind``: what is sent to it is not known, so the depth is known at calls only. ``cut``: it was told before, which
+    was not read.
     """
 
     capacity: int
@@ -53,6 +54,7 @@ class DepthBook:
     end: int
     origin: int
     blind: bool = False
+    cut: bool = False
     depths: Statistic = field(default_factory=Statistic)
     told: int = 0
     area: int = 0
@@ -112,7 +114,7 @@ class DepthBook:
         self.area += int((before * lasting)[known].sum())
         self.known += int(lasting[known].sum())
         # Before the depth is told for the first time nothing is said of it, but that it may have been told and lost.
-        if not self._begun and sure.any() and rows.epoch[sure.argmax()] > 0:
+        if not self._begun and sure.any() and (self.cut or rows.epoch[sure.argmax()] > 0):
             self.unknown += max(int(time[1:][sure.argmax()]) - max(self.origin, self.begin), 0)
         begun = 0 if self._begun else int(sure.argmax()) + 1 if sure.any() else len(sure)
         self.unknown += int(lasting[begun:][~known[begun:]].sum())

@@ -27,12 +27,14 @@ __all__ = ["DestinationBook", "FlowKey", "Orphan", "Unmatched"]
 
 Orphan = Literal["lost", "passed_over", "unread_at_end", "never_read", "deleted", "table_full", "no_channel"]
 """Why a message that was sent was not seen to be received."""
-Unmatched = Literal["before", "lost", "not_recorded", "table_full", "no_channel"]
+Unmatched = Literal["before", "earlier", "lost", "not_recorded", "table_full", "no_channel"]
 """Why a message that was received was not seen to be sent."""
 FlowKey = int
 """The partition that sent; -1: not known."""
 
 _MOST_READERS: Final = 1024
+# These were sent while recording lasted, nobody knows when.
+_UNKNOWN: Final[tuple[Unmatched, ...]] = ("earlier", "lost", "not_recorded", "table_full")
 
 
 @dataclass(slots=True)
@@ -45,6 +47,7 @@ class DestinationBook:
         queue: messages wait in line; else the newest replaces the one before and may be read many times.
         refresh: a message that is older when it is read is stale, in ticks; None: not known.
         sender: the partition that the source belongs to, -1 if it is not known.
+        cut: there are calls from before those that come; what was sent then is not known.
 
     """
 
@@ -54,6 +57,7 @@ class DestinationBook:
     refresh: int | None
     sender: int
     depth: DepthBook | None
+    cut: bool = False
     latencies: Range = field(default_factory=Range)
     ages: Range = field(default_factory=Range)
     received: int = 0
@@ -123,7 +127,7 @@ class DestinationBook:
         sends, matched = self.open.sends, at >= 0
         if self.source is not None and not self.source.numbering.numbered and len(sends):
             matched &= sends.epoch[at] == reads.epoch
-        first = self._first(reads, whole)
+        first = self._first(reads, whole, matched)
         kept = reads.kept
         self.received += int(kept.sum())
         self.distinct += int((first & kept).sum())
@@ -146,13 +150,16 @@ class DestinationBook:
             if self.refresh is not None:
                 self.older += int((lasting[matched] > self.refresh).sum())
 
-    def _first(self, reads: MessageRows, whole: Ints) -> NDArray[np.bool_]:
-        """Where a message is received for the first time by the task that receives it."""
+    def _first(self, reads: MessageRows, whole: Ints, matched: NDArray[np.bool_]) -> NDArray[np.bool_]:
+        """Where a message is received for the first time by the task that receives it, as far as that is known."""
         first = np.ones(len(reads), bool)
         for task in [] if self.queue else present(reads.task):
             which = np.flatnonzero(reads.task == task)
             numbers = whole[which]
             first[which] = np.diff(numbers, prepend=self._readers.get(task, -1)) != 0
+            if self.cut and task not in self._readers and not matched[which[0]]:
+                first[which[0]] = False
+                self.doubt += int(reads.kept[which[0]])
             if len(self._readers) < _MOST_READERS or task in self._readers:
                 self._readers[task] = int(numbers[-1])
         return first
@@ -168,8 +175,8 @@ class DestinationBook:
         if begun and not source.numbering.numbered:
             early = (whole <= 0) & (epoch == 0)
         reasons: tuple[tuple[Unmatched, NDArray[np.bool_]], ...] = (
-            ("table_full", full), ("before", ~full & early), ("lost", ~full & ~early & (epoch > 0)),
-            ("not_recorded", ~full & ~early & (epoch == 0)),
+            ("table_full", full), ("earlier" if self.cut else "before", ~full & early),
+            ("lost", ~full & ~early & (epoch > 0)), ("not_recorded", ~full & ~early & (epoch == 0)),
         )  # fmt: skip
         for reason, where in reasons:
             if where.any():
@@ -244,7 +251,7 @@ class DestinationBook:
         self.orphans["lost"] += gone
         self.orphans["unread_at_end" if self._last_read is not None else "never_read"] += len(rest) - gone
         self.orphans = +self.orphans
-        unknown = self.doubt + sum(self.unmatched[reason] for reason in ("lost", "not_recorded", "table_full"))
+        unknown = self.doubt + sum(self.unmatched[reason] for reason in _UNKNOWN)
         self.latencies.add_extra(unknown, 0, None)
         if not self.queue:
             self.ages.add_extra(unknown, 0, None)

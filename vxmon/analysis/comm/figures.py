@@ -13,6 +13,7 @@ from vxmon.analysis.comm.destination import DestinationBook
 from vxmon.analysis.comm.result import BootComm, Depth, Flow, ObjectComm, Receiving, Sending, unique_labels
 from vxmon.analysis.comm.source import SourceBook
 from vxmon.analysis.figures import Figure
+from vxmon.analysis.scene import AROUND_NS
 from vxmon.analysis.spread import Spread, spread_of
 from vxmon.trace.names import Names
 from vxmon.wire.events import CommResult, EventId, ObjectType
@@ -190,5 +191,8 @@ def _notes(books: BootBooks, labels: Mapping[int, str]) -> Iterator[str]:
         if dropped:
             text = f"{labels[index]}: the table of open messages overflowed"
             yield f"{text}; {counted(dropped, 'message')} that nobody had received were dropped from it"
+    if books.scene.cut:
+        far = f"more than {AROUND_NS // 10**9} s away from the window"
+        yield f"calls {far} are not looked at: objects without any nearer ones are left out"
     if books.left_out:
         yield f"more than {len(books.results)} objects; {counted(books.left_out, 'call')} on others were left out"

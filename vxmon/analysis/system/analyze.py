@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vxmon.analysis.edr import SEVERITY_MASK
-from vxmon.analysis.scene import Scene, Scope
+from vxmon.analysis.scene import AROUND_NS, Scene, Scope, is_cut, window_rows
 from vxmon.analysis.system.counts import Counts
 from vxmon.analysis.system.faults import FaultColumns, FaultRows
 from vxmon.analysis.system.figures import boot_figures
@@ -47,13 +47,14 @@ class SystemRequest:
 def analyze_system(trace: StoredTrace, request: SystemRequest | None = None) -> SystemResult:
     """The figures of every boot of a trace."""
     request = request or SystemRequest()
-    states = States(trace.facts, trace.index, _PROBES)
+    rows = window_rows(trace, request.scope, AROUND_NS)
+    states = States(trace.facts, rows, _PROBES)
     result = SystemResult([], request.scope.span)
     books: BootBooks | None = None
-    for chunk in batched(trace.chunks()):
+    for chunk in batched(trace.chunks(rows)):
         if books is None or books.boot is not chunk.boot:
             _close(books, states, result)
-            books = BootBooks(chunk.boot, trace.facts, request)
+            books = BootBooks(chunk.boot, trace.facts, request, cut=is_cut(trace, chunk.boot, request.scope, AROUND_NS))
         books.feed(chunk, states)
     _close(books, states, result)
     return result
@@ -67,9 +68,9 @@ def _close(books: BootBooks | None, states: States, result: SystemResult) -> Non
 class BootBooks:
     """The books of one boot while its chunks come."""
 
-    def __init__(self, boot: Boot, facts: Facts, request: SystemRequest) -> None:
+    def __init__(self, boot: Boot, facts: Facts, request: SystemRequest, *, cut: bool = False) -> None:
         self.boot = boot
-        self.scene = Scene(boot, facts, request.scope)
+        self.scene = Scene(boot, facts, request.scope, cut=cut)
         self.begin, self.end = _observed(self.scene)
         width = request.rate_ns * (boot.clock_hz or _SECOND) // _SECOND
         self.rate_span = max(min(width, self.end - self.begin), 1)

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from typing import Final
 
 from vxmon.analysis.figures import Figure
-from vxmon.analysis.scene import Scene
+from vxmon.analysis.scene import AROUND_NS, Scene
 from vxmon.analysis.system.faults import FaultRows
 from vxmon.analysis.system.places import CUT, DOUBT, OFF, SURE, Places
 from vxmon.analysis.system.result import ExceptionFact, Fault, Interrupt, Message, Sample
@@ -20,6 +20,7 @@ __all__ = ["exception_name", "faults", "hm_name"]
 _LOST: Final = "unknown: records were lost before"
 _NOT_RECORDED: Final = "not recorded"
 _NEVER: Final = "none since the recording began"
+_NOT_NEAR: Final = f"none since {AROUND_NS // 10**9} s before the window"
 _NO_FRAME: Final = "unknown: no frame tells when the window began"
 _NO_MARGIN: Final = {
     OFF: "none: the partition was not in NORMAL mode",
@@ -105,11 +106,11 @@ class _Maker:
             absent=absent,
         )
 
-    def _why(self, row: Row, *events: EventId, never: str = _NEVER) -> str:
+    def _why(self, row: Row, *events: EventId, never: str = "") -> str:
         """Why something of these events is not there."""
         if any(self._scene.recording(event) == "none" for event in events):
             return _NOT_RECORDED
-        return _LOST if row["losses"] else never
+        return _LOST if row["losses"] else never or (_NOT_NEAR if self._scene.cut else _NEVER)
 
     def _level(self, row: Row, name: str, event: EventId, absent: dict[str, str]) -> int | None:
         if row[name] != UNKNOWN:
@@ -129,6 +130,8 @@ class _Maker:
             absent["margin"] = "unknown: no idle process is known"
         elif status != SURE or low < 0:
             absent["margin"] = _NO_MARGIN.get(status, _NO_MARGIN[CUT])
+            if status == DOUBT and self._scene.cut:
+                absent["margin"] = "unknown: nothing near the window tells the partition's mode"
         else:
             return Figure.between(low, low, high)
         return Figure.none()

@@ -86,7 +86,7 @@ class FaultColumns:
     parts: list[FaultRows] = field(default_factory=list)
     kept: int = 0
     left_out: int = 0
-    _losses: int = 0
+    _losses: int = -1
     _loss_time: int = -1
     _releases: History = field(default_factory=lambda: History(1))
     _completions: History = field(default_factory=lambda: History(1))
@@ -99,6 +99,8 @@ class FaultColumns:
     def feed(self, columns: Columns, kept: NDArray[np.bool_], probes: list[Probes]) -> list[tuple[int, FaultRows]]:
         """Take a chunk, with the state at its faults; returns the faults of each stream."""
         lost = np.flatnonzero(columns.id == LOSS_ID)
+        if self._losses < 0:
+            self._see_before(int(columns.time[0]))
         reader = _Reader(self.scene, columns, lost, self._losses)
         self._remember(reader)
         found = []
@@ -114,6 +116,12 @@ class FaultColumns:
         self._losses += len(lost)
         self._loss_time = int(columns.time[lost[-1]]) if len(lost) else self._loss_time
         return found
+
+    def _see_before(self, time: int) -> None:
+        """Losses from before the first record that comes."""
+        ends = self.scene.own_losses["end"]
+        before = ends[(ends < time) & self.scene.cut]
+        self._losses, self._loss_time = len(before), int(before.max(initial=-1))
 
     # ------------------------------------------------------------ what came before
 

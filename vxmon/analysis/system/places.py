@@ -97,8 +97,9 @@ class Places:
         for some in self._waiting:
             normal = self._normal(some)
             hidden = self.modes[some.partition].hidden if some.partition in self.modes else False
-            # Never told, and nothing hid it: the mode did not change, and a partition at work is NORMAL.
-            self.status[some.row] = DOUBT if normal is None and hidden else OFF if normal is False else SURE
+            # Never told, and nothing hid it, nor is there more from before: a partition at work is NORMAL.
+            doubt = normal is None and (hidden or self.scene.cut)
+            self.status[some.row] = DOUBT if doubt else OFF if normal is False else SURE
         self._placed, self._waiting = [], []
 
     # ------------------------------------------------------------ occurrences
