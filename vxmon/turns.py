@@ -9,12 +9,12 @@ from __future__ import annotations
 
 import contextlib
 import os
-import signal
-import sys
 from collections.abc import Callable, Iterator
 from typing import Final, TypeVar
 
-__all__ = ["ENOUGH_EVENTS", "in_turns", "worth_turns"]
+from vxmon.second import Second
+
+__all__ = ["ENOUGH_EVENTS", "Data", "in_turns", "worth_turns"]
 
 ENOUGH_EVENTS: Final = 500_000
 """With fewer events to print a second process does not pay."""
@@ -27,14 +27,8 @@ C = TypeVar("C")
 
 
 def worth_turns(amount: int, enough: int) -> bool:
-    """True when there is enough to do, and processors, for a second process.
-
-    A program with threads of its own is not split: what they hold at that moment would be held in the other process
-    for good.
-    """
-    threads = sys.modules.get("threading")
-    alone = threads is None or threads.active_count() == 1
-    return amount >= enough and alone and hasattr(os, "sched_getaffinity") and len(os.sched_getaffinity(0)) > 1
+    """True when there is enough to do for a second process, and one can be had."""
+    return amount >= enough and Second.is_free()
 
 
 def in_turns(items: Iterator[C], make: Callable[[C], Data]) -> Iterator[Data]:
@@ -59,7 +53,7 @@ def in_turns(items: Iterator[C], make: Callable[[C], Data]) -> Iterator[Data]:
 class _Helper:
     """The other process, as this one sees it."""
 
-    def __init__(self, process: int, pipe: int) -> None:
+    def __init__(self, process: Second, pipe: int) -> None:
         self._process = process
         self._pipe = pipe
         self._whole = True
@@ -72,10 +66,12 @@ class _Helper:
             import fcntl
 
             fcntl.fcntl(sink, _F_SETPIPE_SZ, _PIPE_BYTES)
-        process = os.fork()
-        if process == 0:
+
+        def work() -> None:
             os.close(source)
             _help(items, make, sink)
+
+        process = Second(work)
         os.close(sink)
         return cls(process, source)
 
@@ -101,22 +97,16 @@ class _Helper:
     def end(self) -> None:
         """End it, wherever it is."""
         os.close(self._pipe)
-        with contextlib.suppress(ProcessLookupError):
-            os.kill(self._process, signal.SIGKILL)
-        os.waitpid(self._process, 0)
+        self._process.end()
 
 
 def _help(items: Iterator[C], make: Callable[[C], Data], sink: int) -> None:
     """The other process: every second item. Whatever goes wrong, the first process finds that out by itself."""
-    try:
-        for number, item in enumerate(items):
-            if number % 2:
-                data = make(item)
-                _write(sink, len(data).to_bytes(_LENGTH_BYTES, "little"))
-                _write(sink, data)
-    finally:
-        # Not by way of Python's end: what this process inherited is the other's to clean up.
-        os._exit(0)
+    for number, item in enumerate(items):
+        if number % 2:
+            data = make(item)
+            _write(sink, len(data).to_bytes(_LENGTH_BYTES, "little"))
+            _write(sink, data)
 
 
 def _write(sink: int, data: Data) -> None:

@@ -24,8 +24,9 @@ def batched(chunks: Iterable[Chunk], records: int = BATCH_RECORDS) -> Iterator[C
     count = 0
     for chunk in chunks:
         if waiting and (count >= records or waiting[0].boot is not chunk.boot):
-            yield _joined(waiting)
-            waiting, count = [], 0
+            # Not while the parts are held: they may lie in memory that is wanted for later ones.
+            batch, waiting, count = _joined(waiting), [], 0
+            yield batch
         waiting.append(chunk)
         count += len(chunk.columns)
     if waiting:

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from functools import cache
 from typing import Any, Final
 
@@ -125,21 +125,27 @@ def _insert_losses(columns: Columns, rows: NDArray[np.void], counts: NDArray[np.
 
 
 def merge_blocks(
-    index: NDArray[np.void], read: Reader, big_endian: bool, blocks: int = BLOCKS_A_CHUNK
+    index: NDArray[np.void],
+    read: Reader,
+    big_endian: bool,
+    blocks: int = BLOCKS_A_CHUNK,
+    *,
+    begin: int = 0,
+    waiting: Sequence[Columns] = (),
 ) -> Iterator[Columns]:
     """Records of the blocks of one boot in order of (time, stream, sequence), in chunks.
 
     ``index`` is in order of (first time, stream, sequence). A record is handed out when no block that is still to
-    be read can hold an earlier one; what has to wait is kept, which is at most what overlaps in time.
+    be read can hold an earlier one; what has to wait is kept, which is at most what overlaps in time. ``begin`` is
+    where in the index to begin, ``waiting`` what waits there of the blocks before.
     """
-    waiting: list[Columns] = []
     several = len(index) > 0 and bool((index["stream"] != index["stream"][0]).any())
-    for begin in range(0, len(index), blocks):
-        rows = index[begin : begin + blocks]
+    for at in range(begin, len(index), blocks):
+        rows = index[at : at + blocks]
         columns = in_order(Columns.join([*waiting, decode_blocks(rows, read(rows), big_endian)]), several=several)
         waiting = []
-        if begin + blocks < len(index):
-            horizon = index["first_time"][begin + blocks]
+        if at + blocks < len(index):
+            horizon = index["first_time"][at + blocks]
             ready = int(np.searchsorted(columns.time, horizon, side="left"))
             if ready < len(columns):
                 waiting = [columns.take(slice(ready, None)).packed()]

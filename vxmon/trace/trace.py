@@ -26,11 +26,12 @@ from vxmon.trace.columns import Chunk
 from vxmon.trace.cuts import read_cut
 from vxmon.trace.decode import merge_blocks
 from vxmon.trace.examine import examined
-from vxmon.trace.facts import Facts, FileFacts
+from vxmon.trace.facts import Boot, Facts, FileFacts
 from vxmon.trace.index import build_index
 from vxmon.trace.linknotes import note_link_records
 from vxmon.trace.losses import Damage
 from vxmon.trace.names import LOSS_ID
+from vxmon.trace.parts import Plan
 from vxmon.trace.scan import Scanner
 from vxmon.wire.datagram import VERSION
 
@@ -170,11 +171,34 @@ class StoredTrace(Trace):
 
         """
         index = self.index if index is None else index
+        plan = self.plan(index) if self._is_worth_two(index) else None
+        if plan is not None:
+            from vxmon.trace.ahead import chunks_ahead
+
+            yield from chunks_ahead(plan)
+            return
         read = BlockReader(self._readers)
+        for boot, rows in self._boots(index):
+            for columns in merge_blocks(rows, read, boot.byte_order == "big"):
+                yield Chunk(boot, columns, self.facts.losses)
+
+    def plan(self, index: NDArray[np.void] | None = None) -> Plan | None:
+        """The chunks, to be made each on its own; None when they are better made one after the other."""
+        index = self.index if index is None else index
+        return Plan.of(self._boots(index), BlockReader(self._readers), self.facts.losses)
+
+    def _boots(self, index: NDArray[np.void]) -> Iterator[tuple[Boot, NDArray[np.void]]]:
         edges = np.searchsorted(index["boot"], np.arange(len(self.facts.boots) + 1))
         for boot, begin, end in zip(self.facts.boots, edges[:-1], edges[1:], strict=True):
-            for columns in merge_blocks(index[begin:end], read, boot.byte_order == "big"):
-                yield Chunk(boot, columns, self.facts.losses)
+            yield boot, index[begin:end]
+
+    @staticmethod
+    def _is_worth_two(index: NDArray[np.void]) -> bool:
+        """True when a second process pays."""
+        from vxmon.second import Second
+        from vxmon.trace.ahead import ENOUGH_EVENTS
+
+        return Second.is_free() and int(index["count"].sum(dtype=np.int64)) >= ENOUGH_EVENTS
 
 
 def _of_boot(index: NDArray[np.void], number: int) -> NDArray[np.void]:

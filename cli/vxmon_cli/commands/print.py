@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from vxmon.report.message_fields import MessageFields
     from vxmon.trace import Chunk, Trace
     from vxmon.trace.criteria import Selection
+    from vxmon.trace.parts import Plan
     from vxmon.trace.selection import Selected
 
 __all__ = ["print_events"]
@@ -83,9 +84,10 @@ def print_events(
         if printer is None:
             _export(chunks, books, _known(trace), write)
         else:
+            plan = _plan(trace) if books is None else None
             if selection.span == EVERYTHING and not selection.around:
                 chunks = with_link_events(chunks, trace.facts)
-            _print(chunks, trace, printer, write, verbose=verbose)
+            _print(chunks, plan, trace, printer, write, verbose=verbose)
         if printer is not None and printer.fields is not None and not printer.fields.shown:
             from vxmon.report.comm_fields import NO_CONTENT
 
@@ -148,16 +150,33 @@ def _export(chunks: Iterator[Chunk], books: Selected | None, events: int, write:
         write(text)
 
 
-def _print(chunks: Iterator[Chunk], trace: Trace, printer: LinePrinter, write: Write, *, verbose: bool) -> None:
+def _print(
+    chunks: Iterator[Chunk], plan: Plan | None, trace: Trace, printer: LinePrinter, write: Write, *, verbose: bool
+) -> None:  # fmt: skip
     from vxmon.report.header import header_text
+    from vxmon.trace.parts import in_turns
 
     events = _known(trace)
-    first = next(chunks, None)
+    # What is in a pipe is known when its first records come.
+    first = None if events else next(chunks, None)
     write(header_text(trace.facts, verbose=verbose).encode())
     if first is not None:
         write(printer.lines(first))
-    for text in _made(chunks, printer.lines, events):
+    texts = _made(chunks, printer.lines, events) if plan is None else in_turns(plan, printer.lines)
+    for text in texts:
         write(text)
+
+
+def _plan(trace: Trace) -> Plan | None:
+    """How two processes can print all events, each from the records of its own chunks; None: from all records."""
+    from vxmon import turns
+    from vxmon.trace import StoredTrace
+    from vxmon.trace.linknotes import link_events
+
+    if not isinstance(trace, StoredTrace) or not turns.worth_turns(_known(trace), turns.ENOUGH_EVENTS):
+        return None
+    # Where link events stand depends on the chunks before.
+    return None if any(link_events(trace.facts, boot) for boot in trace.facts.boots) else trace.plan()
 
 
 def _known(trace: Trace) -> int:
