@@ -25,6 +25,6 @@ def load_given(sources: tuple[str, ...]) -> Icd | None:
     """The ICD of all sources; None without any. Raises InputError."""
     if not sources:
         return None
-    from vxmon.icd.icd import load_icd
+    from vxmon.icd.loading import load_icd
 
     return load_icd(sources)

@@ -19,8 +19,8 @@ from elftools.elf.sections import SymbolTableSection
 from vxmon.errors import InputError
 from vxmon.icd.decoded import DecodedFields, Status
 from vxmon.icd.dwarf import list_types, message_of_type
-from vxmon.icd.icd import load_icd
 from vxmon.icd.layout import Layout
+from vxmon.icd.loading import load_icd
 from vxmon.icd.model import FieldType
 from vxmon.report.icd_data import layout_rows
 

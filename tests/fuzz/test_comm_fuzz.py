@@ -18,7 +18,8 @@ from vxmon.analysis.comm.analyze import analyze_comm
 from vxmon.analysis.comm.fields import analyze_fields
 from vxmon.analysis.comm.named import named_figures
 from vxmon.analysis.scene import Scope
-from vxmon.icd.icd import Icd, load_icd
+from vxmon.icd.icd import Icd
+from vxmon.icd.loading import load_icd
 from vxmon.report.analyze_comm import comm_blocks, comm_json, comm_rows
 from vxmon.report.blocks import plain_lines
 from vxmon.report.comm_fields import field_rows

@@ -21,7 +21,7 @@ import pytest
 
 from vxmon.analysis.icd import check_icd
 from vxmon.errors import InputError
-from vxmon.icd.icd import load_icd
+from vxmon.icd.loading import load_icd
 from vxmon.report.icd_data import decoded_json, decoded_rows, layout_json
 from vxmon.report.icd_text import check_blocks, layout_blocks
 from vxmon.report.icd_values import message_lines

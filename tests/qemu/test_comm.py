@@ -25,7 +25,8 @@ from vxmon.analysis.fields import decoded_messages
 from vxmon.analysis.scene import Scope
 from vxmon.config.module import load_module
 from vxmon.icd.decoded import DecodedFields
-from vxmon.icd.icd import Icd, load_icd
+from vxmon.icd.icd import Icd
+from vxmon.icd.loading import load_icd
 from vxmon.trace import StoredTrace, open_trace
 from vxmon.wire.events import CommResult, EventId
 

@@ -11,8 +11,8 @@ import pytest
 from tests.support.tree import ROOT
 from vxmon.analysis.icd import check_icd
 from vxmon.config.module import load_module
-from vxmon.icd.icd import load_icd
 from vxmon.icd.layout import Layout
+from vxmon.icd.loading import load_icd
 
 PARTITIONS = ROOT / "target_c" / "partitions"
 FLIGHT = ROOT / "build" / "ppce500" / "flight.elf"

@@ -10,7 +10,7 @@ import pytest
 
 from vxmon.errors import InputError
 from vxmon.icd.decoded import DecodedFields, Reason
-from vxmon.icd.icd import load_icd
+from vxmon.icd.loading import load_icd
 from vxmon.report.icd_values import message_lines
 
 

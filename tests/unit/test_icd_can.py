@@ -18,8 +18,8 @@ from cantools.database.can import Database
 from vxmon.errors import InputError
 from vxmon.icd.can import messages_of_database
 from vxmon.icd.decoded import Status
-from vxmon.icd.icd import load_icd
 from vxmon.icd.layout import Layout
+from vxmon.icd.loading import load_icd
 
 DBC = """VERSION ""
 NS_ :
@@ -171,7 +171,7 @@ def test_what_cannot_be_read(folder: Path, monkeypatch: pytest.MonkeyPatch, sour
 def test_without_cantools_the_extra_is_named(folder: Path) -> None:
     script = (
         "import sys; sys.modules['cantools'] = None\n"
-        "from vxmon.errors import InputError\nfrom vxmon.icd.icd import load_icd\n"
+        "from vxmon.errors import InputError\nfrom vxmon.icd.loading import load_icd\n"
         f"try:\n    load_icd([{str(folder / 'bus.dbc')!r}])\nexcept InputError as error:\n    print(error)\n"
     )
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=60, check=True)
@@ -179,7 +179,7 @@ def test_without_cantools_the_extra_is_named(folder: Path) -> None:
 
 
 def test_cantools_is_loaded_only_when_it_is_used() -> None:
-    script = "import sys, vxmon.icd.icd; print('cantools' in sys.modules)"
+    script = "import sys, vxmon.icd.loading; print('cantools' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=60, check=True)
     assert done.stdout == "False\n"
 

@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from vxmon.errors import InputError
-from vxmon.icd.icd import load_icd
+from vxmon.icd.loading import load_icd
 
 ICD = """icd = 1
 [[message]]

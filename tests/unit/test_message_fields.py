@@ -19,7 +19,7 @@ from tests.support.commands import vxmon
 from tests.support.recording import Recording
 from tests.support.tree import ROOT
 from vxmon.analysis.hm_log import HmLog, LogRow
-from vxmon.icd.icd import load_icd
+from vxmon.icd.loading import load_icd
 from vxmon.report.blocks import plain_lines
 from vxmon.report.hm_log import hm_log_blocks, hm_log_document
 from vxmon.wire.acquired import Log, LogEntry

@@ -12,6 +12,7 @@ import click
 from vxmon.errors import InputError
 from vxmon_cli.analyses.common import end, open_stored, session_options, write
 from vxmon_cli.icds import icd_option, load_given
+from vxmon_cli.modules import module_given
 from vxmon_cli.selecting import selection_options
 
 if TYPE_CHECKING:
@@ -46,11 +47,10 @@ def comm(
         raise click.UsageError("--fields and --icd FILE go together", context)
     from vxmon.analysis.comm.analyze import analyze_comm
     from vxmon.analysis.scene import Scope
-    from vxmon.config.module import load_module
     from vxmon.report.analyze_comm import comm_blocks, comm_json, comm_rows, select_objects
     from vxmon.trace.selection import check_names
 
-    scope = Scope(span=selection.span, module=None if module is None else load_module(module))
+    scope = Scope(span=selection.span, module=module_given(module))
     icd = load_given(sources)
     with open_stored(files) as trace:
         check_names(selection, trace.facts)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 from vxmon_cli.analyses.common import end, open_stored, session_options, write
+from vxmon_cli.modules import module_given
 from vxmon_cli.selecting import selection_options
 
 if TYPE_CHECKING:
@@ -53,7 +54,6 @@ def memory(
     from vxmon.analysis.memory.analyze import MemoryRequest, analyze_memory
     from vxmon.analysis.memory.result import KERNEL
     from vxmon.config.accounting import read_accounting
-    from vxmon.config.module import load_module
     from vxmon.report.analyze_memory import chosen_parts, memory_json, memory_rows
     from vxmon.report.analyze_memory_text import memory_blocks
     from vxmon.trace.selection import check_names
@@ -61,7 +61,7 @@ def memory(
     request = MemoryRequest(
         span=selection.span,
         per_frame=per_frame,
-        module=None if module is None else load_module(module),
+        module=module_given(module),
         rules=None if rules is None else read_accounting(rules),
     )
     with open_stored(files) as trace:

@@ -11,6 +11,7 @@ import click
 
 from vxmon.errors import InputError
 from vxmon_cli.analyses.common import end, open_stored, session_options, write
+from vxmon_cli.modules import module_given
 from vxmon_cli.selecting import selection_options
 
 if TYPE_CHECKING:
@@ -41,14 +42,13 @@ def system(
     """
     from vxmon.analysis.scene import Scope
     from vxmon.analysis.system.analyze import SystemRequest, analyze_system
-    from vxmon.config.module import load_module
     from vxmon.report.analyze_system import SystemFilter, system_json, system_rows
     from vxmon.report.analyze_system_text import system_blocks
     from vxmon.trace.selection import check_names
 
     scope = Scope(
         span=selection.span,
-        module=None if module is None else load_module(module),
+        module=module_given(module),
         background=background,
         cpus=selection.cpus,
     )

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 from vxmon_cli.analyses.common import end, open_stored, session_options, write
+from vxmon_cli.modules import module_given
 from vxmon_cli.params import Number
 from vxmon_cli.selecting import selection_options
 
@@ -38,13 +39,12 @@ def time(
     task, deadline misses, preemptions. Under loss a figure is a range that holds the truth.
     """
     from vxmon.analysis.time.analyze import TimeRequest, analyze_time
-    from vxmon.config.module import load_module
     from vxmon.report.analyze_time import Filter, time_blocks, time_json, time_rows
     from vxmon.trace.selection import check_names
 
     request = TimeRequest(
         span=selection.span,
-        module=None if module is None else load_module(module),
+        module=module_given(module),
         background=background,
         cpus=selection.cpus,
         per_frame=per_frame,

@@ -10,6 +10,7 @@ import click
 
 from vxmon.valueclass import dataclass
 from vxmon_cli.analyses.common import end, open_stored, write
+from vxmon_cli.modules import module_given
 
 if TYPE_CHECKING:
     from vxmon.analysis.gate.gather import GateRequest
@@ -95,9 +96,8 @@ def _check_usage(
 
 def _request(options: _Options, limits: Limits | None) -> GateRequest:
     from vxmon.analysis.gate.gather import GateRequest
-    from vxmon.config.module import load_module
 
-    module = None if options.module is None else load_module(options.module)
+    module = module_given(options.module)
     return GateRequest(module=module) if limits is None else GateRequest(limits.span, module, limits.background)
 
 

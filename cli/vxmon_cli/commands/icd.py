@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from vxmon.errors import InputError
+from vxmon_cli.modules import module_given
 from vxmon_cli.output import default_sigpipe
 from vxmon_cli.render import show as show_blocks
 from vxmon_cli.render import write_text
@@ -55,13 +56,12 @@ def _check(context: click.Context, sources: tuple[str, ...], module: Path | None
     Exit status: 0 fine, 1 there are errors, 2 a file cannot be used.
     """
     from vxmon.analysis.icd import check_icd
-    from vxmon.config.module import load_module
-    from vxmon.icd.icd import load_icd
+    from vxmon.icd.loading import load_icd
     from vxmon.report.icd_data import check_json
     from vxmon.report.icd_text import check_blocks
 
     default_sigpipe()
-    result = check_icd(load_icd(sources), load_module(module) if module is not None else None)
+    result = check_icd(load_icd(sources), module_given(module))
     if form == "json":
         _write_json(check_json(result))
     else:
@@ -77,7 +77,7 @@ def _check(context: click.Context, sources: tuple[str, ...], module: Path | None
 @_FORMAT
 def _show(sources: tuple[str, ...], names: tuple[str, ...], form: str, *, types: bool) -> None:
     """Show messages and their fields."""
-    from vxmon.icd.icd import load_icd
+    from vxmon.icd.loading import load_icd
     from vxmon.report.icd_data import layout_json, layout_rows
     from vxmon.report.icd_text import layout_blocks
 
@@ -115,7 +115,7 @@ def _decode(
 
     Spaces, colons and 0x between the digits do not matter.
     """
-    from vxmon.icd.icd import load_icd
+    from vxmon.icd.loading import load_icd
     from vxmon.report.icd_data import decoded_json, decoded_rows
     from vxmon.report.icd_values import message_lines
 

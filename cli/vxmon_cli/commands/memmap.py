@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 import click
 
 from vxmon.errors import InputError
+from vxmon_cli.modules import module_given
 from vxmon_cli.output import default_sigpipe
 from vxmon_cli.render import show, write_text
 
@@ -72,7 +73,6 @@ def memmap(
     Exit status: 0 fine, 1 a partition does not fit or leaks, or growth passes --max-growth, 2 unusable input.
     """
     from vxmon.analysis.memmap.images import MapRequest, map_images
-    from vxmon.config.module import load_module
     from vxmon.report.header import incomplete_text
     from vxmon_cli.observing import observe
 
@@ -85,7 +85,7 @@ def memmap(
         units=units,
         linkmap=linkmap,
         rom=[_span(text) for text in rom],
-        module=load_module(module) if module is not None else None,
+        module=module_given(module),
         images_of=dict(_pair(text) for text in partition),
         baseline=baseline,
         max_growth=max_growth,
