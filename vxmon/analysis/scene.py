@@ -9,7 +9,8 @@ for chunk in ...:
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection
+from functools import partial
 from typing import Final, Literal
 
 import numpy as np
@@ -17,7 +18,6 @@ from numpy.typing import NDArray
 
 from vxmon.analysis.schedules import choose_schedules
 from vxmon.config.model import ModuleConfig
-from vxmon.trace.batches import present
 from vxmon.trace.columns import Columns, within
 from vxmon.trace.facts import Boot, Facts
 from vxmon.trace.fields import FieldReader
@@ -140,23 +140,33 @@ class Scene:
         """Enter what a chunk says of the modes of partitions."""
         time, partition, mode, previous = mode_rows(columns, self.reader)
         signs = self._signs(columns)
-        nothing = np.zeros(0, np.int64)
         for number in {*self.boot.names.partitions, *np.unique(partition).tolist()}:
             own = modes.setdefault(number, Modes(*self._gaps))
             which = partition == number
             if which.any():
                 own.add(time[which], mode[which], previous[which])
-            own.add_signs(signs.get(number, nothing))
+            own.add_signs(partial(signs.of, number))
 
-    def _signs(self, columns: Columns) -> Mapping[int, Ints]:
-        """By partition, when its periodic processes were released or any process completed."""
+    def _signs(self, columns: Columns) -> _Signs:
+        """When periodic processes were released and any process completed."""
         released = self.reader.of(columns, EventId.RELEASE)
         completed = self.reader.of(columns, EventId.COMPLETE)
         owner = np.concatenate([
             self._periodic[columns.arg[released]], self.people.partition[columns.arg[completed]],
         ])  # fmt: skip
-        time = np.concatenate([columns.time[released], columns.time[completed]])
-        return {p: np.sort(time[owner == p]) for p in present(owner[owner != UNKNOWN])}
+        return _Signs(owner, np.concatenate([columns.time[released], columns.time[completed]]))
+
+
+@dataclass(slots=True)
+class _Signs:
+    """Instants, and the partition that each is a sign of."""
+
+    owner: Ints
+    time: Ints
+
+    def of(self, partition: int) -> Ints:
+        own: Ints = self.time[self.owner == partition]
+        return own
 
 
 def window_rows(trace: StoredTrace, scope: Scope, around_ns: int = 0) -> NDArray[np.void]:

@@ -35,7 +35,9 @@ def batched(chunks: Iterable[Chunk], records: int = BATCH_RECORDS) -> Iterator[C
 
 def present(values: NDArray[Any]) -> list[int]:
     """The different numbers among small ones (some 16 bits), in order; faster than numpy's unique on large arrays."""
-    return [int(value) for value in np.flatnonzero(np.bincount(values)).tolist()] if len(values) else []
+    if not len(values) or (values == values[0]).all():
+        return [int(value) for value in values[:1]]
+    return [int(value) for value in np.flatnonzero(np.bincount(values)).tolist()]
 
 
 def _joined(chunks: list[Chunk]) -> Chunk:

@@ -180,6 +180,7 @@ class States:
         self._facts = facts
         self._probes = np.zeros(LOSS_ID + 1, bool)
         self._probes[list(probes)] = True
+        self._relevant = _RELEVANT | self._probes
         self.probed: list[Probes] = []
         self._index = index
         self._boot: Boot | None = None
@@ -196,7 +197,7 @@ class States:
             self._enter(chunk.boot)
         columns = chunk.columns
         horizon = int(columns.time[-1]) if len(columns) else 0
-        which = np.flatnonzero((_RELEVANT | self._probes)[columns.id])
+        which = np.flatnonzero(self._relevant.take(columns.id))
         stream_of = columns.stream[which]
         for number, stream in self._streams.items():
             own = which if len(self._streams) == 1 else which[stream_of == number]
@@ -243,20 +244,19 @@ class States:
     # ------------------------------------------------------------ changes
 
     def _rows(self, columns: Columns, which: NDArray[np.intp], stream: _Stream, horizon: int) -> _Rows:
-        ids, times = columns.id[which], columns.time[which]
+        ids, arg = columns.id.take(which), columns.arg.take(which)
         count = len(which)
         partition, window, task, depth = (np.full(count, _KEEP, np.int64) for _ in _COLUMNS)
-        probe = np.where(self._probes[ids], which, -1)
-        rows = _Rows(times.copy(), partition, window, task, depth, np.zeros(count, np.int64), probe)
-        arg = columns.arg[which].astype(np.int64)
+        probe = np.where(self._probes.take(ids), which, -1)
+        rows = _Rows(columns.time.take(which), partition, window, task, depth, np.zeros(count, np.int64), probe)
         for name, event in _SWITCHES.items():
-            column: Ints = getattr(rows, name)
-            column[ids == event] = arg[ids == event]
+            at = np.flatnonzero(ids == event)
+            getattr(rows, name)[at] = arg.take(at)
         rows.step[ids == EventId.INT_ENTR] = 1
         rows.step[ids == EventId.INT_EXIT] = -1
         self._starts(columns, which, ids, rows, stream)
         self._filters(columns, which, ids, rows)
-        outside = ids == EventId.STOP
+        outside = np.flatnonzero(ids == EventId.STOP)
         for name in _COLUMNS:
             getattr(rows, name)[outside] = _OUTSIDE
         return self._insert(rows, columns, which, ids, stream, horizon)
@@ -315,42 +315,51 @@ class States:
 
     def _segments(self, number: int, stream: _Stream, rows: _Rows) -> Segments:
         time = np.concatenate([[stream.time], rows.time])
-        self.steps_back += int((np.diff(time[1:]) < 0).sum())
-        time = np.maximum.accumulate(time)
+        self.steps_back += int(np.count_nonzero(time[2:] < time[1:-1]))
+        if (time[1:] < time[:-1]).any():
+            time = np.maximum.accumulate(time)
         values = [_filled(stream.level[name], getattr(rows, name)) for name in LEVELS]
-        depth = _depths(stream.level["depth"], rows.depth, rows.step)
-        self._probe(number, rows.probe, [*values, depth])
+        values.append(_depths(stream.level["depth"], rows.depth, rows.step))
+        self._probe(number, rows.probe, values)
         inside = values[2] != _OUTSIDE
-        opened = ~inside[:-1] & inside[1:]
-        flags = np.zeros(len(rows.time) + 1, np.int64)
-        flags[1:][opened] |= OPEN_START
-        flags[0] = OPEN_START if stream.opened else 0
-        flags[:-1][inside[:-1] & ~inside[1:]] |= OPEN_END
-        _carry_open(flags, time)
+        flags = _flags(inside, time, opened=stream.opened)
         stream.opened = bool(flags[-1] & OPEN_START) and bool(inside[-1])
         stream.time = int(time[-1])
-        stream.level = {name: int(column[-1]) for name, column in zip(_COLUMNS, [*values, depth], strict=True)}
+        stream.level = {name: int(column[-1]) for name, column in zip(_COLUMNS, values, strict=True)}
         keep = inside[:-1] & (time[1:] > time[:-1])
-        partition, window, task = (np.maximum(value[:-1][keep], UNKNOWN) for value in values)
-        span = (time[:-1][keep], time[1:][keep])
-        inner = np.maximum(depth[:-1][keep], UNKNOWN)
-        return Segments(stream.boot, number, *span, partition, window, task, inner, flags[:-1][keep])
+        which = slice(0, len(keep)) if keep.all() else np.flatnonzero(keep)
+        partition, window, task, depth = (_told(column[:-1][which]) for column in values)
+        return Segments(
+            stream.boot, number, time[:-1][which], time[1:][which], partition, window, task, depth, flags[:-1][which]
+        )
 
     def _probe(self, number: int, probe: Ints, levels: list[Ints]) -> None:
         """Keep the levels behind the rows that are probes; ``levels`` begin with those ahead of the first row."""
         which = np.flatnonzero(probe >= 0)
         if len(which):
-            partition, window, task, depth = (np.maximum(level[1:][which], UNKNOWN) for level in levels)
+            partition, window, task, depth = (_told(level[1:][which]) for level in levels)
             self.probed.append(Probes(number, probe[which], partition, window, task, depth))
 
 
-def _carry_open(flags: Ints, time: Ints) -> None:
-    """Move OPEN_START on from empty segments to the next that is not."""
+def _told(level: Ints) -> Ints:
+    """Values of a level with UNKNOWN where recording is off."""
+    return np.maximum(level, UNKNOWN) if len(level) and int(level.min()) < UNKNOWN else level
+
+
+def _flags(inside: NDArray[np.bool_], time: Ints, *, opened: bool) -> Ints:
+    """Flags of the segments that begin at each instant; ``opened``: the first one was so before."""
+    flags = np.zeros(len(time), np.int64)
+    if not opened and (inside[:-1] == inside[1:]).all():
+        return flags
+    flags[1:][~inside[:-1] & inside[1:]] |= OPEN_START
+    flags[0] = OPEN_START if opened else 0
+    flags[:-1][inside[:-1] & ~inside[1:]] |= OPEN_END
+    # OPEN_START moves on from empty segments to the next that is not.
     empty = time[1:] == time[:-1]
-    if not (empty & (flags[:-1] & OPEN_START > 0)).any():
-        return
-    for at in np.flatnonzero(empty).tolist():
-        flags[at + 1] |= flags[at] & OPEN_START
+    if (empty & (flags[:-1] & OPEN_START > 0)).any():
+        for at in np.flatnonzero(empty).tolist():
+            flags[at + 1] |= flags[at] & OPEN_START
+    return flags
 
 
 def _gap_changes(gap: Gap) -> list[tuple[int, dict[str, int]]]:
@@ -401,19 +410,28 @@ def _with(rows: _Rows, places: list[int], extra: list[tuple[int, dict[str, int]]
     return _Rows(put(rows.time, [time for time, _ in extra]), partition, window, task, depth, steps, probe)
 
 
+def _runs(column: Ints) -> tuple[NDArray[np.intp], Ints]:
+    """Rows in which something is told, and how many rows there are before the first of them and from each one on.
+
+    One row ahead of the first counts among those before.
+    """
+    told = np.flatnonzero(column != _KEEP)
+    return told, np.diff(told, prepend=-1, append=len(column))
+
+
 def _filled(before: int, column: Ints) -> Ints:
-    """Each row's value, or the last one before it that was told."""
-    told = np.concatenate([[before], column])
-    at = np.where(told != _KEEP, np.arange(len(told)), 0)
-    filled: Ints = told[np.maximum.accumulate(at)]
-    return filled
+    """What was told before, then each row's value, or the last one before it that was told."""
+    told, counts = _runs(column)
+    return np.repeat(np.concatenate([[before], column[told]]), counts)
 
 
 def _depths(before: int, column: Ints, step: Ints) -> Ints:
     """Depth of interrupts: the last absolute value and the entries and exits since; never below 0."""
-    told = np.concatenate([[before], column])
+    told, counts = _runs(column)
+    base = np.repeat(np.concatenate([[before], column[told]]), counts)
+    if not step.any():
+        return base
     steps = np.cumsum(np.concatenate([[0], step]))
-    at = np.maximum.accumulate(np.where(told != _KEEP, np.arange(len(told)), 0))
-    base = told[at]
-    depth: Ints = np.where(base < 0, base, np.maximum(base + steps - steps[at], 0))
+    since = steps - np.repeat(np.concatenate([[0], steps[told + 1]]), counts)
+    depth: Ints = np.where(base < 0, base, np.maximum(base + since, 0))
     return depth

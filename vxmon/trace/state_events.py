@@ -69,14 +69,16 @@ class _Group:
 
     task: Ints
     columns: tuple[Ints, ...]
+    _ends: Ints
 
     @staticmethod
-    def of(task: Ints, *columns: Ints) -> _Group:
-        order = np.argsort(task.astype(np.uint16), kind="stable")
-        return _Group(task[order], tuple(column[order] for column in columns))
+    def of(task: NDArray[np.uint16], *columns: Ints) -> _Group:
+        order = np.argsort(task, kind="stable")
+        ends = np.cumsum(np.bincount(task, minlength=1))
+        return _Group(task.take(order).astype(np.int64), tuple(column.take(order) for column in columns), ends)
 
     def rows(self, task: int) -> tuple[Ints, ...]:
-        begin, end = np.searchsorted(self.task, [task, task + 1]).tolist()
+        begin, end = (int(self._ends[min(at, len(self._ends) - 1)]) if at >= 0 else 0 for at in (task - 1, task))
         return tuple(column[begin:end] for column in self.columns)
 
 
@@ -89,9 +91,9 @@ class TaskEvents:
     deadlines: _Group
     misses: _Group
     stops: _Group
-    switched_to: Ints
+    switched_to: NDArray[np.uint16]
     preempted: Ints
-    preempted_by: Ints
+    preempted_by: NDArray[np.uint16]
     losses: LossRows
 
     def by_task(self) -> Iterator[tuple[int, Activations]]:
@@ -112,36 +114,36 @@ class TaskEvents:
 
 def task_events(columns: Columns, reader: FieldReader, losses: NDArray[np.void], kept: NDArray[np.bool_]) -> TaskEvents:
     """Read a chunk's task events; ``kept`` says which records are inside the observation window."""
+    whole = bool(kept.all())
+
+    def inside(which: NDArray[np.intp]) -> NDArray[np.intp]:
+        return which if whole else which[kept[which]]
 
     def fields(event: EventId, *names: str) -> tuple[NDArray[np.intp], list[Ints]]:
-        which = reader.having(columns, event, names)
-        which = which[kept[which]]
+        which = inside(reader.having(columns, event, names))
         return which, [reader.values(columns, event, name, which) for name in names]
 
-    def task(which: NDArray[np.intp]) -> Ints:
-        return columns.arg[which].astype(np.int64)
+    def task(which: NDArray[np.intp]) -> NDArray[np.uint16]:
+        return columns.arg.take(which)
 
     release, (nominal, deadline, number) = fields(EventId.RELEASE, "release", "deadline", "activation")
     complete, (completed,) = fields(EventId.COMPLETE, "activation")
     set_rows, (new_deadline, kind, of) = fields(EventId.DEADLINE, "deadline", "kind", "activation")
-    is_set = kind == DeadlineKind.SET
-    switch, (reason, previous) = fields(EventId.TASK_SWITCH, "reason", "previous")
-    preempted = reason == Reason.PREEMPTED
+    is_set, is_missed = kind == DeadlineKind.SET, kind == DeadlineKind.MISSED
+    switch = inside(reader.having(columns, EventId.TASK_SWITCH, ("reason", "previous")))
+    preempted = switch[reader.values(columns, EventId.TASK_SWITCH, "reason", switch) == Reason.PREEMPTED]
     states, (state,) = fields(EventId.TASK_STATE, "state")
-    deleted = reader.of(columns, EventId.TASK_DELETE)
-    deleted = deleted[kept[deleted]]
+    deleted = inside(reader.of(columns, EventId.TASK_DELETE))
     stops = np.sort(np.concatenate([states[state == TaskState.DORMANT], deleted]))
-    every_switch = reader.of(columns, EventId.TASK_SWITCH)
-    every_switch = every_switch[kept[every_switch]]
     return TaskEvents(
-        releases=_Group.of(task(release), columns.time[release], number, nominal, _finite(deadline)),
-        completions=_Group.of(task(complete), columns.time[complete], completed),
+        releases=_Group.of(task(release), columns.time.take(release), number, nominal, _finite(deadline)),
+        completions=_Group.of(task(complete), columns.time.take(complete), completed),
         deadlines=_Group.of(task(set_rows)[is_set], of[is_set], _finite(new_deadline)[is_set]),
-        misses=_Group.of(task(set_rows)[kind == DeadlineKind.MISSED], of[kind == DeadlineKind.MISSED]),
-        stops=_Group.of(task(stops), columns.time[stops]),
-        switched_to=task(every_switch),
-        preempted=previous[preempted],
-        preempted_by=task(switch)[preempted],
+        misses=_Group.of(task(set_rows)[is_missed], of[is_missed]),
+        stops=_Group.of(task(stops), columns.time.take(stops)),
+        switched_to=task(inside(reader.of(columns, EventId.TASK_SWITCH))),
+        preempted=reader.values(columns, EventId.TASK_SWITCH, "previous", preempted),
+        preempted_by=task(preempted),
         losses=loss_rows(columns, losses, kept),
     )
 

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import field
 from typing import Final
 
@@ -24,6 +25,8 @@ DOUBTFUL: Final = 4
 """The loss is so long that the partition may have left NORMAL mode and come back."""
 
 Ints = NDArray[np.int64]
+# Tells instants when it is asked; mostly it is not.
+Signs = Callable[[], Ints]
 Bools = NDArray[np.bool_]
 
 
@@ -56,8 +59,7 @@ class Modes:
     time: Ints = field(default_factory=lambda: np.zeros(0, np.int64))
     mode: Ints = field(default_factory=lambda: np.zeros(0, np.int64))
     previous: Ints = field(default_factory=lambda: np.zeros(0, np.int64))
-    _signs: Ints = field(default_factory=lambda: np.zeros(0, np.int64))
-    _older_signs: Ints = field(default_factory=lambda: np.zeros(0, np.int64))
+    _signs: list[Signs] = field(default_factory=list)
     _seen: tuple[int, bool] = (-1, False)
 
     @property
@@ -71,9 +73,9 @@ class Modes:
         self.mode = np.concatenate([self.mode, mode])
         self.previous = np.concatenate([self.previous, previous])
 
-    def add_signs(self, time: Ints) -> None:
+    def add_signs(self, signs: Signs) -> None:
         """Take the instants of a chunk at which the mode must have been NORMAL; two chunks' are kept."""
-        self._older_signs, self._signs = self._signs, time
+        self._signs = [*self._signs[-1:], signs]
 
     def judge(self, start: Ints, end: Ints, far: Bools) -> Verdicts:
         """Verdicts of occurrences in order; ``far``: a loss in it reaches into another one of the partition."""
@@ -100,7 +102,9 @@ class Modes:
             return int(self.previous[at]) == PartitionMode.NORMAL
         if self._seen == (stretch, True):
             return True
-        signs = np.concatenate([self._older_signs, self._signs])
+        if not self._signs:
+            return None
+        signs = np.concatenate([some() for some in self._signs])
         found = signs >= begin
         if end is not None:
             found &= signs <= end

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vxmon.analysis.scene import Scene, Scope, window_rows
+from vxmon.analysis.time.clock import ticks_by_task
 from vxmon.analysis.time.figures import boot_figures
 from vxmon.analysis.time.result import BootTime, TimeResult
 from vxmon.analysis.time.tasks import TaskBooks
@@ -84,18 +85,17 @@ class StreamSums:
     nobody: int = 0
     unknown: int = 0
 
-    def add(self, segments: Segments, people: People) -> None:
-        """Take segments."""
-        length = segments.end - segments.start
-        known = segments.task >= 0
-        idle = known & people.idle[np.maximum(segments.task, 0)]
-        nobody = segments.task == NOBODY
+    def add(self, segments: Segments, ran: Ints, people: People) -> None:
+        """Take segments, and who ran how long in them."""
+        known = ran[1:]
+        unknown, nobody, idle = int(ran[0]), int(known[NOBODY]), int(known[people.idle].sum())
         self.begin, self.end = min(self.begin, int(segments.start[0])), max(self.end, int(segments.end[-1]))
-        self.observed += int(length.sum())
-        self.idle += int(length[idle].sum())
-        self.nobody += int(length[nobody].sum())
-        self.unknown += int(length[~known].sum())
-        self.tasks += int(length[known & ~idle & ~nobody].sum())
+        observed = int(ran.sum())
+        self.observed += observed
+        self.idle += idle
+        self.nobody += nobody
+        self.unknown += unknown
+        self.tasks += observed - idle - nobody - unknown
 
 
 class BootBooks:
@@ -121,21 +121,19 @@ class BootBooks:
         closed = self.scene.selected(states.feed(chunk))
         still_open = self.scene.selected(list(states.open_segments(int(columns.time[-1]))))
         events = task_events(columns, self.reader, self.scene.losses, kept)
-        self.tasks.feed(closed, still_open, events, self.people)
+        self.tasks.feed(closed, still_open, events, self.people, self._sum(closed))
         for task, count in hm_misses(columns, self.reader, kept).items():
             self.tasks.hm_misses[task] = self.tasks.hm_misses.get(task, 0) + count
         switches = self.reader.of(columns, EventId.PARTITION_SWITCH)
         given = columns.arg[switches[kept[switches]]]
         self.partition_switches += np.bincount(given, minlength=NOBODY + 1)
-        self._sum(closed)
         self._feed_windows(columns, closed)
 
     def finish(self, states: States) -> BootTime:
         """Close the books and make the figures."""
         rest = self.scene.selected(states.finish())
         self.tasks.clock.begin_chunk(rest, [], _no_losses())
-        self.tasks.clock.end_chunk(rest)
-        self._sum(rest)
+        self.tasks.clock.end_chunk(self._sum(rest))
         end = max((sums.end for sums in self.streams.values()), default=0)
         self.tasks.finish(end, self.boot.names.tasks)
         nothing = np.zeros(0, np.int64)
@@ -147,15 +145,19 @@ class BootBooks:
 
     # ------------------------------------------------------------ parts
 
-    def _sum(self, parts: list[Segments]) -> None:
+    def _sum(self, parts: list[Segments]) -> Ints:
+        """Enter where time went; returns who ran how long in all."""
+        total = np.zeros(NOBODY + 2, np.int64)
         for segments in parts:
-            self.streams.setdefault(segments.stream, StreamSums()).add(segments, self.people)
+            ran = ticks_by_task(segments)
+            total += ran
+            self.streams.setdefault(segments.stream, StreamSums()).add(segments, ran, self.people)
             length = segments.end - segments.start
-            # UNKNOWN is -1, so everything is counted one place up.
-            sums = np.bincount(segments.partition + 1, length).astype(np.int64)
+            sums = np.bincount(segments.partition - UNKNOWN, length).astype(np.int64)
             for place in np.flatnonzero(sums).tolist():
                 partition = place + UNKNOWN
                 self.partition_ticks[partition] = self.partition_ticks.get(partition, 0) + int(sums[place])
+        return total
 
     def _books(self, stream: int) -> WindowBooks:
         if stream not in self.windows:
@@ -176,12 +178,12 @@ class BootBooks:
                 continue
             books = self._books(stream)
             self.scene.add_modes(books.modes, columns)
-            own = columns.stream == stream
             window = self.reader.of(columns, EventId.WINDOW)
-            window = window[own[window]]
+            window = window[columns.stream[window] == stream]
             frames = frame_rows(columns, self.reader, stream)
             mine = [segments for segments in closed if segments.stream == stream]
-            times = columns.time[own & (columns.id != LOSS_ID)]
+            own = (columns.stream == stream) & (columns.id != LOSS_ID)
+            times = columns.time if own.all() else columns.time[own]
             books.feed(mine, frames, times, (columns.time[window], columns.arg[window].astype(np.int64)))
 
 

@@ -13,9 +13,9 @@ from vxmon.trace.state import NOBODY, UNKNOWN, Segments
 from vxmon.trace.state_events import LossRows
 from vxmon.valueclass import dataclass
 
-__all__ = ["Clock", "Instants"]
+__all__ = ["Clock", "Instants", "ticks_by_task"]
 
-_NAMES: Final = ("time", "ran", "unknown", "losses", "lost", "losses_before", "lost_before")
+_ROWS: Final = 7
 
 Ints = NDArray[np.int64]
 
@@ -25,39 +25,82 @@ class Instants:
     """Instants of one task: how long it had run, how much time was unknown, losses and lost records so far.
 
     A loss that ended at the very instant may be before or behind it: ``losses`` and ``lost`` count it,
-    ``losses_before`` and ``lost_before`` do not.
+    ``losses_before`` and ``lost_before`` do not. The columns are the rows of ``table``.
     """
 
-    time: Ints
-    ran: Ints
-    unknown: Ints
-    losses: Ints
-    lost: Ints
-    losses_before: Ints
-    lost_before: Ints
+    table: Ints
+
+    def __len__(self) -> int:
+        return len(_row(self.table, 0))
 
     @staticmethod
     def none() -> Instants:
         """No instants."""
-        return Instants(*(np.zeros(0, np.int64) for _ in _NAMES))
+        return Instants(np.zeros((_ROWS, 0), np.int64))
 
     @staticmethod
     def zero() -> Instants:
         """The begin of all time."""
-        return Instants(*(np.zeros(1, np.int64) for _ in _NAMES))
+        return Instants(np.zeros((_ROWS, 1), np.int64))
+
+    @property
+    def time(self) -> Ints:
+        """When, in ticks."""
+        return _row(self.table, 0)
+
+    @property
+    def ran(self) -> Ints:
+        """How long the task had run."""
+        return _row(self.table, 1)
+
+    @property
+    def unknown(self) -> Ints:
+        """For how long it was unknown who ran."""
+        return _row(self.table, 2)
+
+    @property
+    def losses(self) -> Ints:
+        """Losses that had ended."""
+        return _row(self.table, 3)
+
+    @property
+    def lost(self) -> Ints:
+        """Records in them."""
+        return _row(self.table, 4)
+
+    @property
+    def losses_before(self) -> Ints:
+        """Losses that had ended before."""
+        return _row(self.table, 5)
+
+    @property
+    def lost_before(self) -> Ints:
+        """Records in these."""
+        return _row(self.table, 6)
 
     def take(self, which: NDArray[np.bool_] | Ints) -> Instants:
         """Some of them."""
-        return Instants(*(getattr(self, name)[which] for name in _NAMES))
+        return Instants(self.table[:, which])
 
     @staticmethod
     def join(a: Instants, b: Instants) -> Instants:
         """One after the other."""
-        return Instants(*(np.concatenate([getattr(a, name), getattr(b, name)]) for name in _NAMES))
+        return Instants(np.concatenate([a.table, b.table], axis=1))
 
     def shifted(self, before: Instants | None) -> Instants:
         """Each one's predecessor; that of the first is ``before``, or the begin of all time."""
-        return Instants.join(before or Instants.zero(), self.take(np.arange(len(self.time) - 1)))
+        return Instants.join(before or Instants.zero(), Instants(self.table[:, :-1]))
+
+
+def _row(table: Ints, number: int) -> Ints:
+    row: Ints = table[number]
+    return row
+
+
+def ticks_by_task(segments: Segments) -> Ints:
+    """How long each task ran: that of UNKNOWN is first, then by index, NOBODY last."""
+    sums = np.bincount(segments.task - UNKNOWN, segments.end - segments.start, minlength=NOBODY + 2)
+    return sums.astype(np.int64)
 
 
 @dataclass(slots=True)
@@ -72,6 +115,10 @@ class _Sums:
     def of(start: Ints, end: Ints) -> _Sums:
         length = end - start
         return _Sums(start, end, np.cumsum(length) - length)
+
+    def part(self, begin: int, end: int) -> _Sums:
+        """Some of them, as if they were all."""
+        return _Sums(self.start[begin:end], self.end[begin:end], self.before[begin:end] - self.before[begin])
 
     def until(self, time: Ints) -> Ints:
         """Length of the parts of the spans that lie before each instant."""
@@ -92,7 +139,7 @@ class Clock:
     _lost: int = 0
     _tasks: Ints = field(default_factory=lambda: np.zeros(0, np.int64))
     _edges: Ints = field(default_factory=lambda: np.zeros(0, np.int64))
-    _spans: tuple[Ints, Ints] = field(default_factory=lambda: (np.zeros(0, np.int64), np.zeros(0, np.int64)))
+    _spans: _Sums = field(default_factory=lambda: _Sums(*(np.zeros(0, np.int64) for _ in range(3))))
     _unknown_spans: list[_Sums] = field(default_factory=list)
     _loss_rows: LossRows = field(default_factory=lambda: LossRows(np.zeros(0, np.int64), np.zeros(0, np.int64)))
     lost_sums: Ints = field(default_factory=lambda: np.zeros(0, np.int64))
@@ -108,20 +155,16 @@ class Clock:
             if unknown.any():
                 self._unknown_spans.append(_Sums.of(segments.start[unknown], segments.end[unknown]))
         task, start, end = _columns(spans)
-        order = np.lexsort((start, task)) if len(spans) > 1 else np.argsort(task, kind="stable")
-        task = task[order]
+        order = np.argsort(task, kind="stable")
+        task = task.take(order)
         edges = np.flatnonzero(np.concatenate([[True], task[1:] != task[:-1]])) if len(task) else np.zeros(0, np.intp)
-        self._tasks, self._edges = task[edges], np.append(edges, len(task))
-        self._spans = (start[order], end[order])
+        self._tasks, self._edges = task[edges].astype(np.int64), np.append(edges, len(task))
+        self._spans = _Sums.of(start.take(order), end.take(order))
 
-    def end_chunk(self, closed: list[Segments]) -> None:
-        """Fold what ended into the sums; what is open comes again when it ends."""
-        for segments in closed:
-            known = segments.task >= 0
-            length = segments.end - segments.start
-            sums = np.bincount(segments.task[known].astype(np.int64), length[known])
-            self._ran[: len(sums)] += sums.astype(np.int64)
-            self._unknown += int(length[segments.task == UNKNOWN].sum())
+    def end_chunk(self, ran: Ints) -> None:
+        """Fold what ended into the sums, as ``ticks_by_task`` gives it; what is open comes again when it ends."""
+        self._unknown += int(ran[0])
+        self._ran += ran[1:]
         self._losses += len(self._loss_rows.time)
         self._lost += int(self._loss_rows.records.sum())
         self._loss_rows = LossRows(np.zeros(0, np.int64), np.zeros(0, np.int64))
@@ -129,25 +172,33 @@ class Clock:
 
     def read(self, task: int, time: Ints) -> Instants:
         """The clock of a task at instants of the current chunk."""
+        table = np.empty((_ROWS, len(time)), np.int64)
+        table[0], table[1], table[2] = time, self._ran[task], self._unknown
         at = int(np.searchsorted(self._tasks, task))
-        ran = np.full(len(time), self._ran[task])
         if at < len(self._tasks) and self._tasks[at] == task:
-            some = slice(int(self._edges[at]), int(self._edges[at + 1]))
-            ran += _Sums.of(self._spans[0][some], self._spans[1][some]).until(time)
-        unknown = np.full(len(time), self._unknown)
+            table[1] += self._spans.part(int(self._edges[at]), int(self._edges[at + 1])).until(time)
         for spans in self._unknown_spans:
-            unknown += spans.until(time)
-        sums = np.concatenate([[0], self.lost_sums]) + self._lost
-        losses, before = (np.searchsorted(self._loss_rows.time, time, side) for side in ("right", "left"))
-        counts = (losses + self._losses, sums[losses], before + self._losses, sums[before])
-        return Instants(time, ran, unknown, *counts)
+            table[2] += spans.until(time)
+        self._count_losses(table)
+        return Instants(table)
+
+    def _count_losses(self, table: Ints) -> None:
+        table[3], table[4] = table[5], table[6] = self._losses, self._lost
+        if not len(self._loss_rows.time):
+            return
+        sums = np.concatenate([[0], self.lost_sums])
+        upto, before = (np.searchsorted(self._loss_rows.time, table[0], side) for side in ("right", "left"))
+        table[3] += upto
+        table[4] += sums[upto]
+        table[5] += before
+        table[6] += sums[before]
 
     def now(self, end: int) -> dict[int, Instants]:
         """The clock at the end, by task; -1 stands for tasks that never ran."""
 
         def one(ran: int) -> Instants:
             values = (end, ran, self._unknown, *2 * (self._losses, self._lost))
-            return Instants(*(np.array([value], np.int64) for value in values))
+            return Instants(np.array([[value] for value in values], np.int64))
 
         return {-1: one(0), **{task: one(int(self._ran[task])) for task in self.seen()}}
 
@@ -169,12 +220,15 @@ class Clock:
         return self._lost
 
 
-def _columns(spans: list[Segments]) -> tuple[Ints, Ints, Ints]:
+def _columns(spans: list[Segments]) -> tuple[NDArray[np.uint16], Ints, Ints]:
+    """Task, start and end of all segments in which it is known who ran, those of a task in order of time."""
     if not spans:
-        empty = np.zeros(0, np.int64)
-        return empty, empty, empty
-    task = np.concatenate([s.task for s in spans])
+        return np.zeros(0, np.uint16), np.zeros(0, np.int64), np.zeros(0, np.int64)
+    task, start, end = (np.concatenate([getattr(s, name) for s in spans]) for name in ("task", "start", "end"))
+    if (start[1:] < start[:-1]).any():
+        order = np.argsort(start, kind="stable")
+        task, start, end = task[order], start[order], end[order]
     known = task >= 0
-    start = np.concatenate([s.start for s in spans])[known]
-    end = np.concatenate([s.end for s in spans])[known]
-    return task[known], start, end
+    if not known.all():
+        task, start, end = task[known], start[known], end[known]
+    return task.astype(np.uint16), start, end

@@ -79,13 +79,15 @@ class TaskBooks:
     preemptions: Ints = field(default_factory=lambda: np.zeros(NOBODY + 1, np.int64))
     hm_misses: dict[int, int] = field(default_factory=dict)
 
-    def feed(self, segments: list[Segments], still_open: list[Segments], events: TaskEvents, people: People) -> None:
-        """Take a chunk: segments that ended, those that are open at its end, and its events."""
+    def feed(
+        self, segments: list[Segments], still_open: list[Segments], events: TaskEvents, people: People, ran: Ints
+    ) -> None:
+        """Take a chunk: segments that ended, those that are open at its end, its events, and who ran how long."""
         self._count_switches(events, people)
         self.clock.begin_chunk(segments, still_open, events.losses)
         for task, own in events.by_task():
             self._take(task, own)
-        self.clock.end_chunk(segments)
+        self.clock.end_chunk(ran)
 
     def book(self, task: int) -> TaskBook:
         """The book of a task, opened when it is new."""
@@ -171,6 +173,8 @@ class TaskBooks:
     def _hidden_between(self, book: TaskBook, begun: _Open, done: Instants) -> None:
         """Activations between two known ones that a loss hid; their numbers say how many."""
         last = book.last
+        if int(done.losses[-1]) <= (int(last.at.losses_before[0]) if last is not None else 0):
+            return
         before = done.shifted(last.at if last is not None else None)
         number = np.concatenate([[last.number if last is not None else -1], begun.number[:-1]])
         nominal = np.concatenate([[last.nominal if last is not None else 0], begun.nominal[:-1]])
@@ -230,8 +234,18 @@ def _replenish(pool: _Open, own: Activations) -> None:
 
 def _matches(pool: _Open, numbers: Ints, done: Instants) -> tuple[Ints, Ints]:
     """Positions of releases and of their completions, by activation number, in order of completion."""
-    _, release, complete = np.intersect1d(pool.number, numbers, return_indices=True)
+    release, complete = _in_both(pool.number, numbers)
     fits = done.time[complete] >= pool.at.time[release]
     release, complete = release[fits], complete[fits]
     order = np.argsort(complete, kind="stable")
     return release[order], complete[order]
+
+
+def _in_both(a: Ints, b: Ints) -> tuple[Ints, Ints]:
+    """Positions of the numbers that are in both; of a number that comes again the first."""
+    if len(a) and (a[1:] > a[:-1]).all() and (b[1:] > b[:-1]).all():
+        at = np.minimum(np.searchsorted(a, b), len(a) - 1)
+        found = np.flatnonzero(a[at] == b)
+        return at[found], found
+    _, in_a, in_b = np.intersect1d(a, b, return_indices=True)
+    return in_a, in_b

@@ -359,17 +359,22 @@ class WindowBooks:
 
     def _rows(self, table: WindowTable) -> _Rows:
         occurrences = table.occurrences
-        begin, end = np.searchsorted(self._times, occurrences.start), np.searchsorted(self._times, occurrences.end)
-        delay, most = self._delays(table)
+        edges, number = occurrences.edges()
+        at = np.searchsorted(self._times, edges)[number]
         first, last = self._touching(occurrences.start, occurrences.end)
+        touched = first <= last
+        delay, most = self._delays(table, touched)
         return _Rows(
             occurrences.place, occurrences.frame, occurrences.start, occurrences.end, table.parts, table.interrupts,
-            table.idle_interrupts, table.unknown_depth, table.started, end - begin, delay, most, first <= last,
+            table.idle_interrupts, table.unknown_depth, table.started, at[1::2] - at[0::2], delay, most, touched,
             self.lost,
         )  # fmt: skip
 
-    def _delays(self, table: WindowTable) -> tuple[Ints, Ints]:
-        """From the nominal start to the WINDOW record; -1: none. And the most it can be: the next record's time."""
+    def _delays(self, table: WindowTable, touched: NDArray[np.bool_]) -> tuple[Ints, Ints]:
+        """From the nominal start to the WINDOW record; -1: none. And the most it can be where a loss touches.
+
+        That is the time of the next record.
+        """
         start, place = table.occurrences.start, table.occurrences.place
         index = np.array([p.window for p in self.places], np.int64)[place]
         time, window = self._window_rows
@@ -383,10 +388,11 @@ class WindowBooks:
         delay = np.full(len(start), -1, np.int64)
         matched = np.flatnonzero(fits | late)[::-1]
         delay[at[matched]] = time[matched] - start[at[matched]]
-        following = np.searchsorted(time, start, "left")
-        known = following < len(time)
         most = np.full(len(start), -1, np.int64)
-        most[known] = time[following[known]] - start[known]
+        some = np.flatnonzero(touched)
+        following = np.searchsorted(time, start[some], "left")
+        some, following = some[following < len(time)], following[following < len(time)]
+        most[some] = time[following] - start[some]
         return delay, most
 
     def _overruns(self, table: WindowTable) -> None:
