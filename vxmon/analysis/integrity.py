@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from vxmon.trace import LOSS_ID, StoredTrace
 from vxmon.trace.cuts import part_numbers, parts_between
 from vxmon.trace.facts import Boot, Facts
+from vxmon.trace.rowtable import places_in_order
 from vxmon.valueclass import dataclass
 from vxmon.words import counted
 
@@ -124,14 +125,13 @@ def _identity(facts: Facts) -> Check:
 
 def _order(index: NDArray[np.void], backwards: int) -> Check:
     """Sequences, indices and times of the blocks of each stream only grow; so do the times of its records."""
-    rows = index[index["count"] > 0]
-    rows = rows[np.lexsort([rows[name] for name in reversed(_ORDER)])]
-    same = np.ones(max(len(rows) - 1, 0), bool)
+    places = places_in_order(index, _ORDER, index["count"] > 0)
+    same = np.ones(max(len(places) - 1, 0), bool)
     for name in _ORDER[:3]:
-        same &= rows[name][1:] == rows[name][:-1]
-    ends = rows["first_index"] + rows["count"]
-    overlap = same & (rows["first_index"][1:] < ends[:-1])
-    back = same & (rows["first_time"][1:] < rows["last_time"][:-1])
+        same &= np.diff(index[name][places].astype(np.int64)) == 0
+    ends = index["first_index"][places] + index["count"][places]
+    overlap = same & (index["first_index"][places[1:]] < ends[:-1])
+    back = same & (index["first_time"][places[1:]] < index["last_time"][places[:-1]])
     wrong = [
         counted(number, one, many)
         for number, one, many in (

@@ -19,6 +19,7 @@ from vxmon.trace.columns import Columns
 from vxmon.trace.facts import CAUSES, Boot, Facts, Stream
 from vxmon.trace.fields import FieldReader
 from vxmon.trace.names import LOSS_ID
+from vxmon.trace.rowtable import places_in_order
 from vxmon.trace.ticks import ticks_to_ns
 from vxmon.trace.trace import StoredTrace
 from vxmon.valueclass import dataclass
@@ -252,32 +253,38 @@ def _losses(facts: Facts) -> Iterator[LossInterval]:
 # ---------------------------------------------------------------- blocks
 
 
+_STREAM: Final = ("boot", "run", "stream")
+
+
 def _late_blocks(index: NDArray[np.void]) -> dict[tuple[int, int, int], int]:
     """Blocks that came behind a later block of their stream; resent or reordered on the way."""
-    rows = index[index["slots"] > 0]
-    rows = rows[np.lexsort((rows["slots_at"], rows["file"], rows["stream"], rows["run"], rows["boot"]))]
-    late = ((key, own["sequence"] < np.maximum.accumulate(own["sequence"])) for key, own in _by_stream(rows))
-    return {key: int(some.sum()) for key, some in late if some.any()}
+    late = {}
+    for key, own in _by_stream(index, ("file", "slots_at")):
+        sequence = index["sequence"][own]
+        late[key] = int((sequence < np.maximum.accumulate(sequence)).sum())
+    return {key: count for key, count in late.items() if count}
 
 
 def _steps_back(index: NDArray[np.void]) -> dict[tuple[int, int, int], int]:
     """Blocks that begin before the one ahead of them in sequence ended: the target's clock stepped back."""
-    rows = index[index["slots"] > 0]
-    rows = rows[np.lexsort((rows["sequence"], rows["stream"], rows["run"], rows["boot"]))]
-    back = ((key, own["first_time"][1:] < own["last_time"][:-1]) for key, own in _by_stream(rows))
-    return {key: int(some.sum()) for key, some in back if some.any()}
+    back = {}
+    for key, own in _by_stream(index, ("sequence",)):
+        back[key] = int((index["first_time"][own[1:]] < index["last_time"][own[:-1]]).sum())
+    return {key: count for key, count in back.items() if count}
 
 
-def _by_stream(rows: NDArray[np.void]) -> Iterator[tuple[tuple[int, int, int], NDArray[np.void]]]:
-    if not len(rows):
-        return
-    change = np.zeros(len(rows) - 1, bool)
-    for name in ("boot", "run", "stream"):
-        change |= rows[name][1:] != rows[name][:-1]
-    edges = [0, *(np.flatnonzero(change) + 1).tolist(), len(rows)]
+def _by_stream(
+    index: NDArray[np.void], order: tuple[str, ...]
+) -> Iterator[tuple[tuple[int, int, int], NDArray[np.intp]]]:
+    """Where the blocks of each stream are, in order of these fields."""
+    places = places_in_order(index, (*_STREAM, *order), index["slots"] > 0)
+    change = np.zeros(max(len(places) - 1, 0), bool)
+    for name in _STREAM:
+        change |= np.diff(index[name][places].astype(np.int64)) != 0
+    edges = [0, *(np.flatnonzero(change) + 1).tolist(), len(places)] if len(places) else []
     for begin, end in pairwise(edges):
-        row = rows[begin]
-        yield (int(row["boot"]), int(row["run"]), int(row["stream"])), rows[begin:end]
+        boot, run, stream = (int(index[name][places[begin]]) for name in _STREAM)
+        yield (boot, run, stream), places[begin:end]
 
 
 # ---------------------------------------------------------------- records

@@ -25,6 +25,7 @@ from vxmon.session.writer import SessionWriter
 from vxmon.trace.criteria import Selection
 from vxmon.trace.cuts import Cut, Kept, write_cut
 from vxmon.trace.facts import Facts
+from vxmon.trace.rowtable import is_in_order
 from vxmon.trace.selection import rows_within
 from vxmon.trace.trace import StoredTrace
 from vxmon.valueclass import dataclass
@@ -131,9 +132,10 @@ def _extent(facts: Facts) -> str:
 
 
 def _of_stream(rows: NDArray[np.void], boot: int, run: int, stream: int) -> NDArray[np.void]:
-    mine: NDArray[np.void] = rows[(rows["boot"] == boot) & (rows["run"] == run) & (rows["stream"] == stream)]
-    ordered: NDArray[np.void] = mine[np.argsort(mine["sequence"], kind="stable")]
-    return ordered
+    """Rows of a stream in order of sequence; not copied where they are all there are, and in order."""
+    which = (rows["boot"] == boot) & (rows["run"] == run) & (rows["stream"] == stream)
+    mine: NDArray[np.void] = rows if which.all() else rows[which]
+    return mine if is_in_order(mine, ("sequence",)) else mine[np.argsort(mine["sequence"], kind="stable")]
 
 
 def _edge_of(facts: Facts, place: tuple[int, int, int], attach: int, recorded: int) -> Kept:
@@ -188,7 +190,7 @@ class _Chooser:
         """Datagrams to keep, by batch, in the order of the files; the last heartbeats at the end."""
         for file, reader in enumerate(self.trace.readers):
             wanted = self._places(self.rows, file)
-            known = self._places(self.trace.index[self.trace.index["slots"] > 0], file)
+            known = self._places(self.trace.index, file)
             for batch in reader.datagrams():
                 chosen = self._pick(batch, wanted, known)
                 yield from ((table, [0]) for table in self._ready)
@@ -198,7 +200,7 @@ class _Chooser:
 
     @staticmethod
     def _places(rows: NDArray[np.void], file: int) -> NDArray[np.int64]:
-        return np.sort(rows["slots_at"][rows["file"] == file])
+        return np.sort(rows["slots_at"][(rows["file"] == file) & (rows["slots"] > 0)])
 
     def _pick(self, batch: Batch, wanted: NDArray[np.int64], known: NDArray[np.int64]) -> list[int]:
         keep = _holding(batch, wanted)
