@@ -196,10 +196,13 @@ class SessionReader:
         """
         return self._source.read_into(offset, buffer)
 
-    def datagrams(self) -> Iterator[Batch]:
+    def datagrams(self, *, reuse: bool = False) -> Iterator[Batch]:
         """All datagrams that are, or may be damaged, vxmon's, in the order of the file.
 
         A file may be walked again; a pipe only once.
+
+        Args:
+            reuse: a batch's ``data`` may be written over when the next batch is asked for.
 
         Raises:
             InputError: nothing in it is vxmon's, it is of a newer format, or it cannot be read.
@@ -213,7 +216,7 @@ class SessionReader:
         self._begun = True
         self._source.rewind(self._head)
         try:
-            for data, base, scan in self._pieces():
+            for data, base, scan in self._pieces(reuse):
                 batch = self._batch(data, base, scan)
                 if len(batch):
                     yield batch
@@ -237,7 +240,7 @@ class SessionReader:
         what = "its one packet is no" if self.packets == 1 else f"none of its {self.packets} packets is a"
         raise InputError(f"{self.name}: {what} vxmon datagram ({reasons})")
 
-    def _pieces(self) -> Iterator[tuple[Bytes, int, Scan]]:
+    def _pieces(self, reuse: bool) -> Iterator[tuple[Bytes, int, Scan]]:
         """Scans of consecutive pieces. What one leaves over begins the next."""
         base = 24 if self.format == "pcap" else 0
         rest = np.zeros(0, np.uint8)
@@ -245,7 +248,7 @@ class SessionReader:
         wanted = limit = CHUNK
         most = FILE_CHUNK if self.seekable else CHUNK
         while True:
-            data, at_end = (rest, False) if len(rest) > limit else self._source.fill(rest, wanted)
+            data, at_end = (rest, False) if len(rest) > limit else self._source.fill(rest, wanted, reuse=reuse)
             if skip:
                 data, skip = data[skip:].copy(), 0
             whole = limit >= len(data)
@@ -255,7 +258,7 @@ class SessionReader:
             yield data, base, scan
             rest, base = data[scan.used :], base + scan.used
             if scan.damage:
-                rest, base, at_end = self._jump(rest, base, scan.damage, at_end)
+                rest, base, at_end = self._jump(rest, base, scan.damage, at_end, reuse)
             if scan.used or scan.damage:
                 wanted = max(CHUNK, min(limit, most))
             else:
@@ -274,7 +277,7 @@ class SessionReader:
         self._note_damage(base, found, "the length of a packet cannot be right")
         return rest[found:], base + found
 
-    def _jump(self, rest: Bytes, base: int, why: str, at_end: bool) -> tuple[Bytes, int, bool]:
+    def _jump(self, rest: Bytes, base: int, why: str, at_end: bool, reuse: bool) -> tuple[Bytes, int, bool]:
         """Go on at the next packet of ours after damage."""
         begin = base
         start = 1
@@ -288,7 +291,7 @@ class SessionReader:
                 return rest[:0], base + len(rest), at_end
             drop = max(len(rest) - _OVERLAP, 0)
             rest, base, start = rest[drop:], base + drop, 1 if drop == 0 else 0
-            rest, at_end = self._source.fill(rest, len(rest) + CHUNK)
+            rest, at_end = self._source.fill(rest, len(rest) + CHUNK, reuse=reuse)
 
     def _note_damage(self, at: int, size: int, why: str) -> None:
         self.damaged_bytes += size

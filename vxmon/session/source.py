@@ -23,6 +23,9 @@ _STDIN: Final = 0
 # Enough to tell any format.
 _HEAD: Final = 28
 _SECTION_MIN: Final = 28
+# Read from a file at once, most often.
+_BUFFER: Final = 1 << 22
+_LARGE_PAGE: Final = 1 << 21
 # What looks like HOST:PORT.
 _ADDRESS: Final = re.compile(r"[\w.-]+:\d{1,5}")
 
@@ -39,6 +42,7 @@ class Source:
         self.opened_as = _identity(mode)
         self._before = b""
         self._place = 0
+        self._buffers = [np.empty(0, np.uint8), np.empty(0, np.uint8)]
 
     @property
     def identity(self) -> tuple[int, ...]:
@@ -68,13 +72,14 @@ class Source:
         except OSError as error:
             raise InputError(f"{self.name}: cannot be read: {error.strerror}") from error
 
-    def fill(self, rest: Bytes, wanted: int) -> tuple[Bytes, bool]:
+    def fill(self, rest: Bytes, wanted: int, *, reuse: bool = False) -> tuple[Bytes, bool]:
         """``rest`` and what follows, up to ``wanted`` bytes in all; and whether the end is reached.
 
         Of a pipe it takes what is there, so that nothing waits for more than it needs. A file is read by place, as
-        another process may read the same.
+        another process may read the same. With ``reuse`` what it returned the time before last is written over.
         """
-        buffer = np.empty(max(wanted, len(rest) + 1), np.uint8)
+        size = max(wanted, len(rest) + 1)
+        buffer = self._reused(size) if reuse else np.empty(size, np.uint8)
         buffer[: len(rest)] = rest
         used = len(rest)
         if self._before:
@@ -90,6 +95,13 @@ class Source:
             if not self.seekable:
                 break
         return buffer[:used], False
+
+    def _reused(self, size: int) -> Bytes:
+        """Memory that was used before last: new pages cost more than reading into them."""
+        self._buffers.reverse()
+        if len(self._buffers[0]) < size:
+            self._buffers[0] = _memory(max(size, _BUFFER))
+        return self._buffers[0][:size]
 
     def _read_into(self, view: memoryview) -> int:
         try:
@@ -121,6 +133,13 @@ class Source:
         if self._descriptor >= 0:
             descriptor, self._descriptor = self._descriptor, -1
             os.close(descriptor)
+
+
+def _memory(size: int) -> Bytes:
+    """Memory that begins where a large page does: numpy asks for those, each of 512 small ones."""
+    memory = np.empty(size + _LARGE_PAGE, np.uint8)
+    at = -memory.__array_interface__["data"][0] % _LARGE_PAGE
+    return memory[at : at + size]
 
 
 def _identity(mode: os.stat_result) -> tuple[int, ...]:

@@ -25,6 +25,10 @@ __all__ = ["ENOUGH_BYTES", "TRUNCATED", "Examined", "examine", "examined", "unkn
 ENOUGH_BYTES: Final = 12 << 20
 """With smaller sessions a second process does not pay."""
 
+# More than a batch needs to be examined. Of freed memory the C library gives back what is above twice the largest piece
+# that was freed so far (mallopt(3), M_MMAP_THRESHOLD); new pages for each batch would cost a tenth of the time. Tables
+# of rows are larger, see Scanner, and still go back.
+_WORKING_BYTES: Final = 1 << 22
 TRUNCATED: Final = KINDS.index("truncated")
 
 # The first block of a run in a batch: its arrival in ns, and the flags of its datagram.
@@ -128,7 +132,8 @@ def examined(readers: Sequence[SessionReader]) -> Iterator[tuple[int, Examined]]
         InputError: see :meth:`SessionReader.datagrams`.
 
     """
-    batches = ((number, batch) for number, reader in enumerate(readers) for batch in reader.datagrams())
+    np.empty(_WORKING_BYTES, np.uint8)
+    batches = ((number, batch) for number, reader in enumerate(readers) for batch in reader.datagrams(reuse=True))
     if turns.worth_turns(sum(reader.size or 0 for reader in readers), ENOUGH_BYTES):
         yield from _in_turns(batches)
     else:

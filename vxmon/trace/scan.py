@@ -19,7 +19,7 @@ from vxmon.trace.linkevents import MOST_EVENTS, LinkEvent, endpoint_text
 from vxmon.trace.losses import SUSPECT
 from vxmon.valueclass import dataclass
 from vxmon.wire.acquired import LogPage
-from vxmon.wire.bulk import KINDS, BlockScan
+from vxmon.wire.bulk import BLOCK_ROW, KINDS, BlockScan
 from vxmon.wire.control import decode_command, decode_reply
 from vxmon.wire.datagram import decode_datagram
 from vxmon.wire.mend import mend_block
@@ -51,6 +51,7 @@ _MOST_TEXTS: Final = 4096
 _MOST_MENDED: Final = 2000
 _BOOTS_TRIED: Final = 4
 _ROWS_TOGETHER: Final = 1 << 16
+_FIRST_ROWS: Final = 1 << 12
 # Of a target that repeats its configuration each 5 s.
 _MOST_CONFIGS: Final = 1000
 
@@ -72,8 +73,8 @@ class Scanner:
     sightings: set[tuple[int, int, int]] = field(default_factory=set)
     configs: dict[int, list[tuple[int, RunConfig]]] = field(default_factory=dict)
     newest: int = 0
-    _waiting: list[NDArray[np.void]] = field(default_factory=list)
-    _waiting_rows: int = 0
+    _filling: NDArray[np.void] = field(default_factory=lambda: np.empty(0, BLOCK_ROW))
+    _filled: int = 0
     _file: int = 0
     _mended: int = 0
     _now: int = 0
@@ -127,23 +128,25 @@ class Scanner:
 
     def _keep(self, rows: NDArray[np.void]) -> None:
         """Put small parts together: large ones go back to the operating system when they are freed."""
-        self._waiting.append(rows)
-        self._waiting_rows += len(rows)
-        if self._waiting_rows >= _ROWS_TOGETHER:
-            self.settle()
+        while len(rows):
+            if self._filled == len(self._filling):
+                self.settle()
+                self._filling = np.empty(_ROWS_TOGETHER if self.rows else _FIRST_ROWS, BLOCK_ROW)
+            room = self._filling[self._filled : self._filled + len(rows)]
+            room[:] = rows[: len(room)]
+            self._filled += len(room)
+            rows = rows[len(room) :]
 
     def forget(self) -> None:
         """Let go of the rows: who takes those that :meth:`scan` returns needs them no more."""
         self.rows.clear()
-        self._waiting.clear()
-        self._waiting_rows = 0
+        self._filled = 0
 
     def settle(self) -> None:
-        """Put what waits into ``rows``."""
-        if self._waiting:
-            self.rows.append(np.concatenate(self._waiting))
-            self._waiting.clear()
-            self._waiting_rows = 0
+        """Put what is together so far into ``rows``."""
+        if self._filled:
+            self.rows.append(self._filling[: self._filled])
+            self._filling, self._filled = self._filling[:0], 0
 
     def _see_runs(self, firsts: NDArray[np.void]) -> None:
         for first in firsts:
