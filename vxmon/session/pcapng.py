@@ -160,8 +160,9 @@ class PcapngFraming:
         fine = plausible(captured, original) & (interface < len(self._interfaces))
         fine &= captured + 32 <= heads[1]
         times, links = np.zeros(len(begins), np.int64), np.full(len(begins), _NO_LINK, np.int64)
-        for number in distinct(interface[fine]):
-            here = fine & (interface == number)
+        numbers = distinct(interface[fine])
+        for number in numbers:
+            here = slice(None) if len(numbers) == 1 and fine.all() else fine & (interface == number)
             times[here] = _nanoseconds(stamps[here], self._interfaces[number])
             links[here] = self._interfaces[number].link_type
         return Packets((begins << 2) + 28, captured, original, times, links), fine

@@ -18,7 +18,7 @@ from vxmon.session.reader import Batch, SessionReader
 from vxmon.valueclass import dataclass
 from vxmon.wire.bulk import BLOCK_ROW, KINDS, BlockScan, block_datagrams, scan_blocks
 from vxmon.wire.events import EventId
-from vxmon.wire.gather import gather
+from vxmon.wire.gather import gather, raw
 
 __all__ = ["ENOUGH_BYTES", "TRUNCATED", "Examined", "examine", "examined", "unknown"]
 
@@ -79,7 +79,8 @@ def examine(batch: Batch) -> Examined:
     refused = BlockScan(scan.rows[wrong], scan.kind[wrong], scan.exact[wrong], scan.claims[wrong])
     rows, times = scan.rows, batch.times[which]
     if len(wrong):
-        rows, times = rows[scan.kind == 0], times[scan.kind == 0]
+        good = scan.kind == 0
+        rows, times = raw(rows)[good].view(BLOCK_ROW), times[good]
     rows["slots_at"] += batch.base
     return Examined(
         blocks=len(which),

@@ -12,6 +12,8 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
+from vxmon.wire.gather import raw
+
 __all__ = ["gather", "in_order", "is_in_order", "pack", "places_in_order", "those"]
 
 _PART: Final = 1 << 16
@@ -31,7 +33,7 @@ def gather(parts: list[Rows], kind: np.dtype[np.void], spare: int = 0) -> Rows:
     whole = np.empty(end + spare, kind)
     while parts:
         part = parts.pop()
-        whole[end - len(part) : end] = part
+        raw(whole)[end - len(part) : end] = raw(part)
         end -= len(part)
     return whole
 
@@ -72,19 +74,21 @@ def those(rows: Rows, which: NDArray[np.bool_]) -> Rows:
     if which.all():
         return rows
     parts = (slice(begin, begin + _PART) for begin in range(0, len(rows), _PART))
-    return _put(rows, (rows[part][which[part]] for part in parts))
+    return _put(rows, (raw(rows)[part][which[part]] for part in parts))
 
 
 def pack(rows: Rows, some: Sequence[Rows]) -> Rows:
     """Moves views of the rows, which must be given in the order in which they lie, together to the front."""
     if sum(map(len, some)) == len(rows):
         return rows
-    return _put(rows, (view[begin : begin + _PART].copy() for view in some for begin in range(0, len(view), _PART)))
+    return _put(
+        rows, (raw(view)[begin : begin + _PART].copy() for view in some for begin in range(0, len(view), _PART))
+    )
 
 
 def _put(rows: Rows, parts: Iterable[Rows]) -> Rows:
     end = 0
     for part in parts:
-        rows[end : end + len(part)] = part
+        raw(rows)[end : end + len(part)] = raw(part)
         end += len(part)
     return rows[:end]

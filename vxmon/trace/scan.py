@@ -22,6 +22,7 @@ from vxmon.wire.acquired import LogPage
 from vxmon.wire.bulk import BLOCK_ROW, KINDS, BlockScan
 from vxmon.wire.control import decode_command, decode_reply
 from vxmon.wire.datagram import decode_datagram
+from vxmon.wire.gather import raw
 from vxmon.wire.mend import mend_block
 from vxmon.wire.notes import decode_note
 from vxmon.wire.reassembly import Reassembler
@@ -133,7 +134,7 @@ class Scanner:
                 self.settle()
                 self._filling = np.empty(_ROWS_TOGETHER if self.rows else _FIRST_ROWS, BLOCK_ROW)
             room = self._filling[self._filled : self._filled + len(rows)]
-            room[:] = rows[: len(room)]
+            raw(room)[:] = raw(rows[: len(room)])
             self._filled += len(room)
             rows = rows[len(room) :]
 

@@ -22,7 +22,7 @@ from vxmon.wire.convert import MAX_NUMBER
 from vxmon.wire.datagram import HEADER_BYTES, MAGIC, MAX_DATAGRAM, MAX_FRAGMENTS, VERSION, decode_datagram
 from vxmon.wire.distinct import distinct
 from vxmon.wire.events import EventId
-from vxmon.wire.gather import Bytes, Ints, gather
+from vxmon.wire.gather import Bytes, Ints, gather, raw
 from vxmon.wire.types import Block, Channel, Flag
 from vxmon.wire.varints import Cursor
 
@@ -100,7 +100,9 @@ def scan_blocks(data: Bytes, offsets: Ints, lengths: Ints, sent: Ints | None = N
     kind = _header_kinds(heads, lengths if sent is None else sent)
     covered = lengths >= heads["size"].astype(np.int64) + heads["covered"]
     good = np.flatnonzero((kind == 0) & covered)
-    kind[good[_crc_wrong(data, offsets[good], heads[good])]] = _KIND["crc"]
+    columns = (offsets, heads["size"], heads["covered"], heads["crc"])
+    wrong = _crc_wrong(data, *(columns if len(good) == len(kind) else (column[good] for column in columns)))
+    kind[good[wrong]] = _KIND["crc"]
     kind[cut & ((kind == 0) | ~covered)] = _KIND["truncated"]
     rows = np.zeros(len(offsets), BLOCK_ROW)
     parsed, claims = _parse(data, offsets, lengths, heads, rows)
@@ -140,17 +142,19 @@ def _header_kinds(heads: NDArray[np.void], lengths: Ints) -> Bytes:
     return kind
 
 
-def _crc_wrong(data: Bytes, offsets: Ints, heads: NDArray[np.void]) -> Bools:
+def _crc_wrong(
+    data: Bytes, offsets: Ints, sizes: Bytes, covered: NDArray[np.uint16], told: NDArray[np.uint32]
+) -> Bools:
     """Where the CRC over header and covered payload is wrong; datagrams that cover as much together."""
     wrong = np.zeros(len(offsets), bool)
-    covered, payloads = heads["covered"], offsets + heads["size"]
+    payloads = offsets + sizes
     for length in distinct(covered):
         some = np.flatnonzero(covered == length)
         table = np.empty((len(some), _CRC_AT + length), np.uint8)
         table[:, :_CRC_AT] = gather(data, offsets[some], _CRC_AT)
         table[:, _CRC_AT:] = gather(data, payloads[some], length)
         spans: list[bytes] = table.view(f"V{table.shape[1]}")[:, 0].tolist()
-        wrong[some] = np.fromiter(map(zlib.crc32, spans), np.uint32, len(some)) != heads["crc"][some]
+        wrong[some] = np.fromiter(map(zlib.crc32, spans), np.uint32, len(some)) != told[some]
     return wrong
 
 
@@ -176,7 +180,7 @@ def _parse(
     which = np.flatnonzero(fit)
     part = np.zeros(len(which), BLOCK_ROW)
     done[which], leading[which] = _parse_all(data, offsets[which], lengths[which], heads[which], part)
-    rows[which] = part
+    raw(rows)[which] = raw(part)
     return done, leading
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["clear_behind", "gather"]
+__all__ = ["clear_behind", "gather", "raw"]
 
 Ints = NDArray[np.int64]
 Bytes = NDArray[np.uint8]
@@ -35,3 +35,8 @@ def clear_behind(table: NDArray[Any], counts: Ints) -> None:
     least = int(counts.min()) if len(counts) else table.shape[1]
     if least < table.shape[1]:
         table[:, least:] *= np.arange(least, table.shape[1]) < counts[:, None]
+
+
+def raw(rows: NDArray[np.void]) -> NDArray[np.void]:
+    """The same rows as bytes without fields: numpy copies those row by row, and others field by field."""
+    return rows.view(f"V{rows.dtype.itemsize}")

@@ -13,12 +13,12 @@ from vxmon.wire.gather import Bytes, Ints
 
 __all__ = ["Cursor"]
 
-# Bytes of a varint that follow its tag in the eight bytes that are read at once.
-_NEAR: Final = 7
-_MORE: Final = 0x0080808080808080
-_DIGITS: Final = 0x007F7F7F7F7F7F7F
+# Bytes of a varint that are read at once.
+_NEAR: Final = 8
+_MORE: Final = 0x8080808080808080
+_DIGITS: Final = 0x7F7F7F7F7F7F7F7F
 # Steps that close up digits of 7 bits: those of 2 bytes, of 4, of 8; and from how many bytes on a step is needed.
-_CLOSING: Final = ((1, 0x00007F007F007F00, 1), (2, 0x00003FFF00003FFF << 16, 2), (4, 0x0FFFFFFF << 32, 4))
+_CLOSING: Final = ((1, 0x7F007F007F007F00, 1), (2, 0x3FFF00003FFF0000, 2), (4, 0x0FFFFFFF00000000, 4))
 # A cursor that went astray reads on behind its row; what fields can move it is less.
 _ASTRAY: Final = 1024
 
@@ -58,40 +58,43 @@ class Cursor:
 
     def field(self, tag: int, within: Bools | None = None) -> tuple[Numbers, Bools]:
         """A varint field, and where there is one; 0 elsewhere. ``within``: where to look for it."""
-        raw = self._spots[self._at].view(np.uint8).reshape(-1, 8)
-        here: Bools = raw[:, 0] == tag
+        here: Bools = self._flat.take(self._at) == tag
         if within is not None:
             here &= within
-        short = raw[:, 1] * here
-        if not len(short) or int(short.max()) < 0x80:
-            self._at += here.view(np.uint8) << 1
-            return short, here
-        return self._long(raw.view("<u8")[:, 0] >> 8, here), here
+        if not here.any():
+            return np.zeros(len(here), np.uint8), here
+        self._at += here
+        value = self._flat.take(self._at)
+        value *= here
+        if int(value.max()) < 0x80:
+            self._at += here
+            return value, here
+        return self._long(here), here
 
-    def _long(self, digits: NDArray[np.uint64], here: Bools) -> Numbers:
+    def _long(self, here: Bools) -> NDArray[np.uint64]:
         """Numbers of which some have more than one byte."""
+        digits = self._spots[self._at].view("<u8")
         ends = (digits & _MORE) ^ _MORE
         below = (ends & (~ends + 1)) - 1
         lengths = np.bitwise_count(below) + 1 >> 3
-        value = (digits & below & _DIGITS).view(np.uint64)
-        longer = here & (ends == 0)
-        most = int((lengths * here).max())
+        lengths *= here
+        value: NDArray[np.uint64] = (digits & below & _DIGITS).view(np.uint64)
+        value *= here
+        most = int(lengths.max())
         for shift, upper, least in _CLOSING:
             if most > least:
                 # What is above moves down into the gap: x = low + high becomes low + (high >> shift).
                 high = value & upper
                 value -= high - (high >> shift)
-        lengths[longer] = _NEAR
-        if longer.any():
-            self._last_digits(value, lengths, longer)
-        value *= here
-        self._at += (lengths + 1) * here
+        if most == _NEAR:
+            self._last_digits(value, lengths, here & (ends == 0))
+        self._at += lengths
         return value
 
     def _last_digits(self, value: NDArray[np.uint64], lengths: NDArray[np.uint8], more: Bools) -> None:
         """Bytes 8 to 10 of the longest varints."""
         for number in range(_NEAR, 10):
-            digit = self._flat.take(self._at + number + 1) * more
+            digit = self._flat.take(self._at + number) * more
             value |= (digit & 0x7F).astype(np.uint64) << 7 * number
             lengths += more
             more = digit >= 0x80
