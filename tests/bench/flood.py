@@ -58,12 +58,16 @@ _LIMIT_S: Final = 60
 
 @dataclass(frozen=True, slots=True)
 class Flood:
-    """``rate`` in datagrams/s, 0: as fast as acknowledgements allow; a target keeps to ``window``, 0 does not."""
+    """How to send: ``rate`` in datagrams/s, 0: as fast as acknowledgements allow.
+
+    A target keeps to ``window``, 0 does not. So many datagrams ``together`` are given to the kernel, at most 32.
+    """
 
     rate: float
     seconds: float = 3.0
     streams: int = 8
     window: int = _WINDOW
+    together: int = 32
 
 
 def program(name: str) -> Path:
@@ -87,7 +91,7 @@ def template(run: int, boot: int) -> bytes:
 def send(sock: socket.socket, flood: Flood, block: bytes) -> dict[str, Any]:
     """Send copies of a block by the sender in C, that is built, from a connected socket; returns its figures."""
     command = [str(program("flood_sender")), str(sock.fileno()), str(flood.rate), str(flood.seconds)]
-    command += [str(flood.streams), str(flood.window), str(RECORDS)]
+    command += [str(flood.streams), str(flood.window), str(RECORDS), str(flood.together)]
     done = subprocess.run(
         command, input=block, capture_output=True, check=True, pass_fds=(sock.fileno(),), timeout=_LIMIT_S
     )

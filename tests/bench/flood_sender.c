@@ -7,6 +7,8 @@
  */
 #define _GNU_SOURCE
 #include <errno.h>
+#include <netinet/in.h>
+#include <netinet/udp.h>
 #include <poll.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -19,6 +21,7 @@
 
 #define BATCH 64
 #define STREAMS 8
+#define TOGETHER 32 /* 65,507 bytes at most */
 #define LARGEST 2048
 #define HEADER 32
 #define PREFIX 256
@@ -57,6 +60,7 @@ static struct {
     unsigned streams;
     uint64_t window; /* blocks of a stream beyond the highest seen, 0: no matter how many */
     uint64_t records;
+    unsigned together; /* datagrams that are given to the kernel as one */
 } options;
 
 static struct stream streams[STREAMS];
@@ -143,11 +147,18 @@ static size_t make_prefix(uint8_t *prefix, unsigned stream, uint64_t sequence)
     return HEADER + covered;
 }
 
+/* Datagrams that wait to be sent. Those of one size that follow each other are one message: the kernel is told to cut
+ * it (UDP_SEGMENT), and does so before they reach the receiver's socket. */
 static struct {
     uint8_t prefixes[BATCH][PREFIX];
     struct iovec parts[BATCH][2];
     struct mmsghdr messages[BATCH];
-    unsigned count;
+    size_t sizes[BATCH]; /* of each message's datagrams */
+    struct {
+        _Alignas(struct cmsghdr) char bytes[CMSG_SPACE(sizeof(uint16_t))];
+    } control[BATCH];
+    unsigned datagrams;
+    unsigned count; /* of messages */
 } batch;
 
 static void flush(void)
@@ -161,20 +172,46 @@ static void flush(void)
         }
         done += count > 0 ? (unsigned)count : 0;
     }
-    batch.count = 0;
+    batch.count = batch.datagrams = 0;
+}
+
+static void begin_message(struct iovec *parts, size_t size)
+{
+    struct msghdr *message = &batch.messages[batch.count].msg_hdr;
+    batch.sizes[batch.count] = size;
+    message->msg_iov = parts;
+    message->msg_iovlen = 0;
+    message->msg_control = batch.control[batch.count].bytes;
+    message->msg_controllen = sizeof batch.control[batch.count].bytes;
+    struct cmsghdr *control = CMSG_FIRSTHDR(message);
+    uint16_t segment = (uint16_t)size;
+    control->cmsg_level = IPPROTO_UDP;
+    control->cmsg_type = UDP_SEGMENT;
+    control->cmsg_len = CMSG_LEN(sizeof segment);
+    memcpy(CMSG_DATA(control), &segment, sizeof segment);
+    batch.count++;
+}
+
+static bool fits(size_t size)
+{
+    unsigned last = batch.count - 1;
+    return batch.count > 0 && batch.sizes[last] == size &&
+           batch.messages[last].msg_hdr.msg_iovlen < 2 * (size_t)options.together;
 }
 
 static void send_block(unsigned stream, uint64_t sequence)
 {
-    unsigned at = batch.count++;
-    struct iovec *parts = batch.parts[at];
-    parts[0].iov_base = batch.prefixes[at];
-    parts[0].iov_len = make_prefix(batch.prefixes[at], stream, sequence);
-    parts[1].iov_base = template.bytes + template.slots_at;
-    parts[1].iov_len = template.slots;
-    batch.messages[at].msg_hdr.msg_iov = parts;
-    batch.messages[at].msg_hdr.msg_iovlen = 2;
-    if (batch.count == BATCH) {
+    uint8_t *prefix = batch.prefixes[batch.datagrams];
+    struct iovec *parts = batch.parts[batch.datagrams];
+    size_t length = make_prefix(prefix, stream, sequence);
+    batch.datagrams++;
+    parts[0] = (struct iovec){prefix, length};
+    parts[1] = (struct iovec){template.bytes + template.slots_at, template.slots};
+    if (!fits(length + template.slots)) {
+        begin_message(parts, length + template.slots);
+    }
+    batch.messages[batch.count - 1].msg_hdr.msg_iovlen += 2;
+    if (batch.datagrams == BATCH) {
         flush();
     }
 }
@@ -294,12 +331,11 @@ static bool send_some(uint64_t most)
     uint64_t before = sent;
     for (unsigned held = 0; held < options.streams && sent - before < most && sent - before < BATCH;) {
         struct stream *stream = &streams[turn];
-        if (may_send(stream)) {
+        held++;
+        for (unsigned i = 0; i < options.together && may_send(stream) && sent - before < BATCH; i++) {
             send_block(turn, stream->sent++);
             sent++;
             held = 0;
-        } else {
-            held++;
         }
         turn = (turn + 1) % options.streams;
     }
@@ -376,8 +412,8 @@ static void tell(double seconds)
 
 int main(int count, char **arguments)
 {
-    if (count != 7) {
-        (void)fputs("usage: flood-sender SOCKET RATE SECONDS STREAMS WINDOW RECORDS < BLOCK\n", stderr);
+    if (count != 8) {
+        (void)fputs("usage: flood-sender SOCKET RATE SECONDS STREAMS WINDOW RECORDS TOGETHER < BLOCK\n", stderr);
         return 2;
     }
     options.socket = atoi(arguments[1]);
@@ -386,8 +422,9 @@ int main(int count, char **arguments)
     options.streams = (unsigned)atoi(arguments[4]);
     options.window = (uint64_t)atoll(arguments[5]);
     options.records = (uint64_t)atoll(arguments[6]);
-    if (options.streams < 1 || options.streams > STREAMS) {
-        (void)fputs("flood-sender: 1 to 8 streams\n", stderr);
+    options.together = (unsigned)atoi(arguments[7]);
+    if (options.streams < 1 || options.streams > STREAMS || options.together < 1 || options.together > TOGETHER) {
+        (void)fputs("flood-sender: 1 to 8 streams, 1 to 32 together\n", stderr);
         return 2;
     }
     make_crc_tables();

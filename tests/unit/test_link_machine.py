@@ -292,6 +292,20 @@ def test_acknowledgements_keep_their_pace() -> None:
     assert len(network.target.acks) == count
 
 
+def test_many_blocks_are_acknowledged_sooner() -> None:
+    """Each 5 ms after 512 of them, so that a target that may send 1,024 without an acknowledgement need not wait."""
+    network = connected()
+    network.start()
+    times = []
+    for _ in range(60):
+        network.produce(200)
+        before = len(network.target.acks)
+        network.tick()
+        times += [network.now] * (len(network.target.acks) - before)
+    gaps = [b - a for a, b in itertools.pairwise(times)]
+    assert 5 * MS <= min(gaps) <= max(gaps) <= 6 * MS
+
+
 def test_a_lost_tail_is_asked_for_when_the_heartbeat_tells_of_it() -> None:
     network = connected()
     network.start()

@@ -27,8 +27,6 @@ __all__ = ["REFUSED_S", "Client", "Watch"]
 
 _FLUSH_NS: Final = 250_000_000
 _LONGEST_WAIT_S: Final = 0.1
-# Batches handled before the protocol gets its turn.
-_BATCHES_A_TURN: Final = 16
 # Datagrams kept while the session is not open yet.
 _MAX_EARLY: Final = 1000
 # Place of the channel in a header (SPEC section 1).
@@ -130,12 +128,6 @@ class Client:
         now = time.monotonic_ns()
         wait = min(max(self.link.due(now) - now, 0) / 1e9, _LONGEST_WAIT_S)
         batch = self.receiver.take(wait)
-        for _ in range(_BATCHES_A_TURN):
-            if batch is None:
-                break
-            self._take(batch)
-            self.receiver.give_back(batch)
-            batch = self.receiver.take(0)
         if batch is not None:
             self._take(batch)
             self.receiver.give_back(batch)

@@ -55,6 +55,9 @@ _MS: Final = 1_000_000
 _HEARTBEAT: Final = 1000 * _MS
 _LOST: Final = 3000 * _MS
 _ACK_FASTEST: Final = 20 * _MS
+# Of a target that sends fast half of what it may send without an acknowledgement is acknowledged this soon.
+_ACK_SOONER: Final = 5 * _MS
+_ACK_BLOCKS: Final = 512
 # While something is missing and nothing arrives, the target is reminded this often.
 _ACK_REMINDER: Final = 40 * _MS
 # Blocks that were cut and not seen this long after the last arrival are asked for.
@@ -124,6 +127,7 @@ class HostLink:
         self._next_heartbeat = now
         self._next_ack = now
         self._ack_wanted = False
+        self._since_ack = 0
         self._last_block = now
 
     # ------------------------------------------------------------ what the caller wants
@@ -214,6 +218,7 @@ class HostLink:
         self._store_streams(rows)
         if len(rows):
             self._ack_wanted = True
+            self._since_ack += len(rows)
             self._last_block = now
 
     def _store_streams(self, rows: NDArray[np.void]) -> None:
@@ -433,8 +438,13 @@ class HostLink:
             return {}
         return {stream: state.blocks for stream, state in self.states.items()}
 
+    @property
+    def _may_ack(self) -> int:
+        """When the next acknowledgement may go."""
+        return self._next_ack - (_ACK_FASTEST - _ACK_SOONER if self._since_ack >= _ACK_BLOCKS else 0)
+
     def _ack_is_due(self, now: int) -> bool:
-        if self.one_way or not self.run or now < self._next_ack:
+        if self.one_way or not self.run or now < self._may_ack:
             return False
         if self._ack_wanted:
             return True
@@ -445,6 +455,7 @@ class HostLink:
     def _acknowledge(self, now: int) -> bytes:
         self._next_ack = now + _ACK_FASTEST
         self._ack_wanted = False
+        self._since_ack = 0
         tail = self._tail(now)
         streams = tuple(
             tracker.acknowledgement(tail.get(stream, 0)) for stream, tracker in sorted(self.trackers.items())
@@ -460,7 +471,7 @@ class HostLink:
             times.append(self._next_heartbeat)
             times.append(self._reassembler.due(now))
             if self.run and not self.one_way and self._ack_wanted:
-                times.append(self._next_ack)
+                times.append(self._may_ack)
             elif self.run and not self.one_way:
                 times.append(now + _ACK_FASTEST)
         return min(times)

@@ -32,7 +32,7 @@ __all__ = ["BATCH", "Received", "Receiver", "next_pause", "open_socket"]
 
 # Datagrams in a buffer, and the most that recvmmsg takes.
 BATCH: Final = 4096
-_BUFFERS: Final = 8
+_BUFFERS: Final = 16
 _MOST_AT_ONCE: Final = 1024
 _CONTROL: Final = 64
 # After datagrams came, more are waited for: fewer and larger batches cost less. At high rates so long that a batch
