@@ -2,27 +2,30 @@
 """Work on many items done by two processes in turns.
 
 Both walk through all items, and each makes something of every second one. So nothing travels between them but what was
-made, and what is done twice is only the walk, which must be cheap.
+made, and what is done twice is only the walk, which must be cheap. It travels through memory that both have: through
+a pipe it would be copied twice more, and who makes it would wait with all that a pipe does not hold.
 """
 
 from __future__ import annotations
 
-import contextlib
+import mmap
 import os
 from collections.abc import Callable, Iterator
 from typing import Final, TypeVar
 
 from vxmon.second import Second
 
-__all__ = ["ENOUGH_EVENTS", "Data", "in_turns", "worth_turns"]
+__all__ = ["ENOUGH_EVENTS", "ROOM_BYTES", "Data", "in_turns", "worth_turns"]
 
 ENOUGH_EVENTS: Final = 500_000
 """With fewer events to print a second process does not pay."""
 _LENGTH_BYTES: Final = 8
-_PIPE_BYTES: Final = 1 << 20
-_F_SETPIPE_SZ: Final = 1031
+# What was made of two items finds room before the first process takes any.
+_ROOMS: Final = 2
+ROOM_BYTES: Final = 8 << 20
+"""An item longer than this comes in pieces. Memory that is not used costs nothing."""
 
-Data = bytes | bytearray
+Data = bytes | bytearray | memoryview
 C = TypeVar("C")
 
 
@@ -31,85 +34,149 @@ def worth_turns(amount: int, enough: int) -> bool:
     return amount >= enough and Second.is_free()
 
 
-def in_turns(items: Iterator[C], make: Callable[[C], Data]) -> Iterator[Data]:
+def in_turns(items: Iterator[C], make: Callable[[C], Data], *, lent: bool = False) -> Iterator[Data]:
     """``make(item)`` of each item, in order.
 
     Args:
         items: gives the same in either process, so it must read files by place, not from where the last read ended.
         make: must not depend on what it made before.
+        lent: what is yielded need only last until the next is asked for, which saves a copy.
 
-    What the second process does not deliver whole is made here, so that its end changes nothing but the time it takes.
+    What the second process does not deliver whole is made here, so that its end, or that there is none, changes nothing
+    but the time it takes.
 
     """
-    helper = _Helper.fork(items, make)
+    try:
+        helper = _Helper.fork(items, make)
+    except OSError:
+        yield from map(make, items)
+        return
     try:
         for number, item in enumerate(items):
             data = helper.take() if number % 2 else None
-            yield make(item) if data is None else data
+            if data is None:
+                yield make(item)
+            elif lent:
+                yield data
+                helper.give_back()
+            else:
+                data = bytearray(data)
+                helper.give_back()
+                yield data
     finally:
         helper.end()
+
+
+class _Rooms:
+    """Memory of both processes, and the pipes that tell what is in it and what is free again.
+
+    A message is what is left of an item, as a number; as much of that as fits is in the next room.
+    """
+
+    def __init__(self) -> None:
+        self._memory = mmap.mmap(-1, _ROOMS * ROOM_BYTES)
+        self.full, self._fill = os.pipe()
+        self._free, self._empty = os.pipe()
+        self._number = 0
+
+    def _next(self, left: int) -> memoryview:
+        """The next room, as far as it is used."""
+        begin = self._number % _ROOMS * ROOM_BYTES
+        self._number += 1
+        return memoryview(self._memory)[begin : begin + min(left, ROOM_BYTES)]
+
+    def put(self, data: Data) -> None:
+        """Hand over an item, in pieces where it is longer than a room."""
+        rest = memoryview(data)
+        while True:
+            if self._number >= _ROOMS and not os.read(self._free, 1):
+                raise EOFError
+            room = self._next(len(rest))
+            room[:] = rest[: len(room)]
+            os.write(self._fill, len(rest).to_bytes(_LENGTH_BYTES, "little"))
+            rest = rest[len(room) :]
+            if not rest:
+                return
+
+    def take(self) -> tuple[memoryview, int] | None:
+        """The next piece, and how much is left of its item with it; None when no more come."""
+        # So short a message is written, and read, whole or not at all.
+        head = os.read(self.full, _LENGTH_BYTES)
+        left = int.from_bytes(head, "little")
+        return (self._next(left), left) if len(head) == _LENGTH_BYTES else None
+
+    def give_back(self) -> None:
+        """Say that a room is free again; the other end may have ended."""
+        os.write(self._empty, b".")
+
+    def keep_inner(self) -> None:
+        """In the second process: close what the first one uses, so that the end of either is seen."""
+        os.close(self.full)
+        os.close(self._empty)
+
+    def keep_outer(self) -> None:
+        """In the first process: the same. It keeps both ends of one pipe, so that to write there is no error."""
+        os.close(self._fill)
+
+    def close(self) -> None:
+        """Close the ends of the first process."""
+        for end in (self.full, self._free, self._empty):
+            os.close(end)
 
 
 class _Helper:
     """The other process, as this one sees it."""
 
-    def __init__(self, process: Second, pipe: int) -> None:
+    def __init__(self, process: Second, rooms: _Rooms) -> None:
         self._process = process
-        self._pipe = pipe
+        self._rooms = rooms
         self._whole = True
 
     @classmethod
     def fork(cls, items: Iterator[C], make: Callable[[C], Data]) -> _Helper:
         """Start it where this process stands."""
-        source, sink = os.pipe()
-        with contextlib.suppress(OSError):
-            import fcntl
-
-            fcntl.fcntl(sink, _F_SETPIPE_SZ, _PIPE_BYTES)
+        rooms = _Rooms()
 
         def work() -> None:
-            os.close(source)
-            _help(items, make, sink)
+            rooms.keep_inner()
+            _help(items, make, rooms)
 
-        process = Second(work)
-        os.close(sink)
-        return cls(process, source)
+        try:
+            process = Second(work)
+        except OSError:
+            rooms.close()
+            raise
+        finally:
+            rooms.keep_outer()
+        return cls(process, rooms)
 
-    def take(self) -> bytearray | None:
-        """What was made of the next item that is the other's; None when it does not come whole."""
-        head = self._read(_LENGTH_BYTES)
-        data = self._read(int.from_bytes(head, "little")) if head is not None else None
-        self._whole = data is not None
-        return data
+    def take(self) -> memoryview | bytearray | None:
+        """What was made of the next item that is the other's, until its room is given back; None: not all of it."""
+        whole = bytearray()
+        while self._whole:
+            taken = self._rooms.take()
+            if taken is None:
+                self._whole = False
+                break
+            piece, left = taken
+            if len(piece) == left:
+                return whole + piece if whole else piece
+            whole += piece
+            self.give_back()
+        return None
 
-    def _read(self, size: int) -> bytearray | None:
-        if not self._whole:
-            return None
-        data = bytearray(size)
-        view = memoryview(data)
-        while view:
-            count = os.readv(self._pipe, [view])
-            if not count:
-                return None
-            view = view[count:]
-        return data
+    def give_back(self) -> None:
+        """What was taken last is not needed any more."""
+        self._rooms.give_back()
 
     def end(self) -> None:
         """End it, wherever it is."""
-        os.close(self._pipe)
+        self._rooms.close()
         self._process.end()
 
 
-def _help(items: Iterator[C], make: Callable[[C], Data], sink: int) -> None:
+def _help(items: Iterator[C], make: Callable[[C], Data], rooms: _Rooms) -> None:
     """The other process: every second item. Whatever goes wrong, the first process finds that out by itself."""
     for number, item in enumerate(items):
         if number % 2:
-            data = make(item)
-            _write(sink, len(data).to_bytes(_LENGTH_BYTES, "little"))
-            _write(sink, data)
-
-
-def _write(sink: int, data: Data) -> None:
-    view = memoryview(data)
-    while view:
-        view = view[os.write(sink, view) :]
+            rooms.put(make(item))

@@ -13,7 +13,7 @@ from vxmon.errors import InputError, OutputError
 
 __all__ = ["Write", "default_sigpipe", "keep_apart", "open_output"]
 
-Write = Callable[[bytes | bytearray], None]
+Write = Callable[[bytes | bytearray | memoryview], None]
 
 
 def default_sigpipe() -> None:
@@ -52,7 +52,7 @@ def open_output(path: str | None) -> Iterator[Write]:
         os.close(descriptor)
 
 
-def _write(descriptor: int, data: bytes | bytearray, name: str) -> None:
+def _write(descriptor: int, data: bytes | bytearray | memoryview, name: str) -> None:
     view = memoryview(data)
     try:
         while view:

@@ -13,6 +13,7 @@ import pytest
 
 from tests.bench.make_session import make_session
 from tests.support.recording import Recording
+from vxmon import turns
 from vxmon.turns import in_turns
 from vxmon.wire.types import ObjectEntry, PartitionEntry, Payload, RunConfig
 
@@ -62,6 +63,10 @@ def no_children() -> bool:
     return False
 
 
+def open_files() -> int:
+    return len(list(Path("/proc/self/fd").iterdir()))
+
+
 @pytest.mark.parametrize("count", [0, 1, 2, 3, 40])
 def test_the_order_is_kept(count: int) -> None:
     assert list(in_turns(iter(range(count)), text)) == [text(number) for number in range(count)]
@@ -95,6 +100,54 @@ def test_an_error_of_the_first_process_ends_both() -> None:
     with pytest.raises(ValueError, match="2"):
         list(in_turns(iter(range(12)), fails))
     assert no_children()
+
+
+def plain(size: int) -> bytes:
+    return bytes(number % 251 for number in range(size))
+
+
+@pytest.fixture
+def small_rooms(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(turns, "ROOM_BYTES", 64)
+
+
+@pytest.mark.usefixtures("small_rooms")
+@pytest.mark.parametrize("size", [0, 1, 64, 65, 300])
+@pytest.mark.parametrize("lent", [True, False])
+def test_what_is_longer_than_a_room_comes_in_pieces(size: int, lent: bool) -> None:
+    sizes = [size, size, 2, size, 0, size + 1, size, 0, 1, 64]
+    came = [bytes(data) for data in in_turns(iter(sizes), plain, lent=lent)]
+    assert came == [plain(size) for size in sizes]
+    assert no_children()
+
+
+def test_without_a_further_process_it_is_done_by_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    def none() -> int:
+        raise OSError
+
+    monkeypatch.setattr(os, "fork", none)
+    before = open_files()
+    assert list(in_turns(iter(range(5)), text)) == [text(number) for number in range(5)]
+    assert open_files() == before
+
+
+@pytest.mark.usefixtures("small_rooms")
+def test_what_is_not_lent_lasts() -> None:
+    came = list(in_turns(iter(range(40)), plain))
+    assert came == [plain(size) for size in range(40)]
+
+
+@pytest.mark.usefixtures("small_rooms")
+def test_a_process_that_ends_within_an_item_is_made_up_for() -> None:
+    here, write = os.getpid(), os.write
+
+    def make(number: int) -> bytes:
+        if number == 3 and os.getpid() != here:
+            left = iter(range(3))
+            os.write = lambda *given: os._exit(1) if next(left, None) is None else write(*given)
+        return plain(1000)
+
+    assert [bytes(data) for data in in_turns(iter(range(6)), make, lent=True)] == [plain(1000)] * 6
 
 
 def test_who_stops_listening_leaves_nothing_behind() -> None:

@@ -175,7 +175,7 @@ def _pack(batch: Batch, outcome: Examined) -> bytearray:
     return bytearray().join(parts)
 
 
-def _unpack(data: bytes | bytearray, batch: Batch) -> Examined | None:
+def _unpack(data: turns.Data, batch: Batch) -> Examined | None:
     """The outcome again; None when it is of another batch."""
     take = _taker(data)
     *mark, blocks, rows, openings, firsts, others, refused, damaged = take(_NUMBER, _NUMBERS).tolist()
@@ -196,7 +196,7 @@ def _unpack(data: bytes | bytearray, batch: Batch) -> Examined | None:
     return outcome
 
 
-def _taker(data: bytes | bytearray) -> Callable[[np.dtype[Any], int], NDArray[Any]]:
+def _taker(data: turns.Data) -> Callable[[np.dtype[Any], int], NDArray[Any]]:
     """Takes arrays from the front of data, one after the other."""
     at = 0
 

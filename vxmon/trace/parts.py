@@ -96,7 +96,7 @@ class Plan:
 def in_turns(plan: Plan, make: Callable[[Chunk], turns.Data]) -> Iterator[turns.Data]:
     """``make(chunk)`` of each chunk in order, by two processes that each make the records of their own chunks only.
 
-    ``make`` must not depend on what it made before.
+    ``make`` must not depend on what it made before. What is yielded lasts until the next is asked for.
     """
 
     def of_part(part: Part) -> turns.Data:
@@ -105,11 +105,11 @@ def in_turns(plan: Plan, make: Callable[[Chunk], turns.Data]) -> Iterator[turns.
 
     done = 0
     try:
-        for data in turns.in_turns(iter(plan.parts), of_part):
+        for data in turns.in_turns(iter(plan.parts), of_part, lent=True):
             yield data
             done += 1
     except OverrunError:
-        yield from turns.in_turns(plan.walk(done), make)
+        yield from turns.in_turns(plan.walk(done), make, lent=True)
 
 
 def split(boot: Boot, index: NDArray[np.void], blocks: int = BLOCKS_A_CHUNK) -> list[Part] | None:

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from vxmon.trace.criteria import Selection
     from vxmon.trace.parts import Plan
     from vxmon.trace.selection import Selected
+    from vxmon.turns import Data
 
 __all__ = ["print_events"]
 
@@ -143,7 +144,7 @@ def _export(chunks: Iterator[Chunk], books: Selected | None, events: int, write:
     printer = CsvPrinter()
     write(HEADER)
 
-    def rows(chunk: Chunk) -> bytes | bytearray:
+    def rows(chunk: Chunk) -> Data:
         return b"" if books is None or books.ran is None else printer.lines(chunk, books.ran)
 
     for text in _made(chunks, rows, events):
@@ -186,10 +187,10 @@ def _known(trace: Trace) -> int:
     return trace.facts.delivered if isinstance(trace, StoredTrace) else 0
 
 
-def _made(
-    chunks: Iterator[Chunk], make: Callable[[Chunk], bytes | bytearray], events: int
-) -> Iterator[bytes | bytearray]:
-    """The text of chunks, made by two processes where that is faster."""
+def _made(chunks: Iterator[Chunk], make: Callable[[Chunk], Data], events: int) -> Iterator[Data]:
+    """The text of chunks, each to be written before the next; made by two processes where that is faster."""
     from vxmon import turns
 
-    return turns.in_turns(chunks, make) if turns.worth_turns(events, turns.ENOUGH_EVENTS) else map(make, chunks)
+    if turns.worth_turns(events, turns.ENOUGH_EVENTS):
+        return turns.in_turns(chunks, make, lent=True)
+    return map(make, chunks)
