@@ -2,7 +2,8 @@
 """A UDP proxy on 127.0.0.1 between host and target that does to datagrams what a bad link does.
 
 What happens to the n-th datagram of a direction follows from the seed, the direction and n alone, so a plan can be
-replayed from its seed. The faults begin with the first block of records and end with :meth:`Proxy.calm`.
+replayed from its seed. The faults begin with the first block of records, or at once, and end with :meth:`Proxy.calm`.
+A test can cut the link and take another port, as a router does, whenever it wants.
 """
 
 from __future__ import annotations
@@ -16,9 +17,9 @@ import threading
 import time
 from collections import Counter
 from dataclasses import dataclass, field
-from typing import Self
+from typing import Final, Self
 
-__all__ = ["Direction", "Faults", "Proxy"]
+__all__ = ["NONE", "Direction", "Faults", "Proxy"]
 
 _CHANNEL_AT = 6
 _BLOCK = 3
@@ -61,6 +62,9 @@ class Faults:
     def is_wide(self) -> bool:
         """True when nothing but chance takes datagrams away."""
         return not self.bandwidth and not self.cuts
+
+
+NONE: Final = Faults()
 
 
 class Direction:
@@ -125,17 +129,19 @@ class _Waiting:
 
 
 class Proxy:
-    """The running proxy. ``port`` is where the host finds the target.
+    """The running proxy. ``port`` is where the host finds the target; while ``is_cut`` is set nothing passes.
 
     Args:
         target: port of the target on 127.0.0.1; 0: whoever sends to ``target_side`` first.
         faults: what happens on the way.
+        at_once: faults begin before the first block.
         keep: remember each block in ``sent`` (sequence -> bytes, of one run) and those that were passed on damaged.
 
     """
 
-    def __init__(self, target: int, faults: Faults, *, keep: bool = False) -> None:
+    def __init__(self, target: int, faults: Faults = NONE, *, at_once: bool = False, keep: bool = False) -> None:
         self.faults = faults
+        self.is_cut = False
         self.sent: dict[int, bytes] = {}
         self.damaged: set[int] = set()
         self._keep = keep
@@ -143,8 +149,8 @@ class Proxy:
         self._target = _Side(_socket(), Direction(faults, "target"), ("127.0.0.1", target) if target else None)
         self._queue: list[_Waiting] = []
         self._number = 0
-        self._begun = 0.0
-        self._calm = self._stop = False
+        self._begun = time.monotonic() if at_once else 0.0
+        self._calm = self._stop = self._move = False
         self._thread = threading.Thread(target=self._run, name="proxy", daemon=True)
 
     def __enter__(self) -> Self:
@@ -163,6 +169,11 @@ class Proxy:
         return int(self._host.sock.getsockname()[1])
 
     @property
+    def address(self) -> str:
+        """For the host, as it is given to commands."""
+        return f"127.0.0.1:{self.port}"
+
+    @property
     def target_side(self) -> int:
         """For a target that begins by itself: the port of its peer."""
         return int(self._target.sock.getsockname()[1])
@@ -172,12 +183,24 @@ class Proxy:
         """What happened to the datagrams of each sender."""
         return {"host": self._host.way.counts, "target": self._target.way.counts}
 
+    @property
+    def lost(self) -> int:
+        """Datagrams of both that chance took away."""
+        return sum(counts["lost"] for counts in self.counts.values())
+
     def calm(self) -> None:
         """From now on everything passes."""
         self._calm = True
 
+    def change_port(self) -> None:
+        """Soon send to the target from another port."""
+        self._move = True
+
     def _run(self) -> None:
         while not self._stop:
+            if self._move:
+                self._move, old, self._target.sock = False, self._target.sock, _socket()
+                old.close()
             wait = min(max(self._queue[0].due - time.monotonic(), 0), _WAIT_S) if self._queue else _WAIT_S
             ready, _, _ = select.select((self._host.sock, self._target.sock), (), (), wait)
             for side in (self._host, self._target):
@@ -194,6 +217,8 @@ class Proxy:
                 self._judge(side, data)
 
     def _judge(self, side: _Side, data: bytes) -> None:
+        if self.is_cut:
+            return
         now, to_host = time.monotonic(), side is self._target
         is_block = to_host and len(data) > _CHANNEL_AT and data[_CHANNEL_AT] == _BLOCK
         if is_block and not self._begun:

@@ -5,9 +5,7 @@ from __future__ import annotations
 
 import contextlib
 import os
-import random
 import re
-import select
 import signal
 import socket
 import struct
@@ -20,6 +18,7 @@ from pathlib import Path
 import pytest
 
 from tests.support.commands import VXMON, Done, events, finish, info, kill_started, posix_target, start_vxmon, vxmon
+from tests.support.proxy import Faults, Proxy
 from vxmon.session.reader import open_session
 from vxmon.wire.datagram import decode_datagram
 from vxmon.wire.types import Channel
@@ -417,51 +416,14 @@ def test_wrong_usage_is_one_line(arguments: list[str], words: str, tmp_path: Pat
 # ---------------------------------------------------------------- bad networks, restarts
 
 
-class Proxy(threading.Thread):
-    """Stands between host and target and loses datagrams of both directions at random."""
-
-    def __init__(self, target: str, lose: float, seed: int = 1) -> None:
-        super().__init__(daemon=True)
-        self.front = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
-        self.front.bind(("127.0.0.1", 0))
-        self.back = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
-        host, port = target.split(":")
-        self.back.connect((host, int(port)))
-        self.back.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 1 << 22)
-        self.address = f"127.0.0.1:{self.front.getsockname()[1]}"
-        self.lose, self.random, self.lost, self.ended = lose, random.Random(seed), 0, False
-
-    def run(self) -> None:
-        peer = None
-        while not self.ended:
-            for sock in select.select([self.front, self.back], [], [], 0.2)[0]:
-                try:
-                    data, sender = sock.recvfrom(2048)
-                except ConnectionRefusedError:
-                    continue
-                if self.random.random() < self.lose:
-                    self.lost += 1
-                elif sock is self.front:
-                    peer = sender
-                    self.back.send(data)
-                elif peer:
-                    self.front.sendto(data, peer)
-
-    def __enter__(self) -> Proxy:
-        self.start()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.ended = True
-        self.join()
-        self.front.close()
-        self.back.close()
+def lossy(target: int, percent: int) -> Proxy:
+    return Proxy(target, Faults(seed=1, loss=percent), at_once=True)
 
 
-@pytest.mark.parametrize("lose", [0.05, 0.25])
-def test_nothing_is_lost_over_a_lossy_network(tmp_path: Path, lose: float) -> None:
+@pytest.mark.parametrize("percent", [5, 25])
+def test_nothing_is_lost_over_a_lossy_network(tmp_path: Path, percent: int) -> None:
     path = tmp_path / "s.pcapng"
-    with posix_target("--rate", "10000") as target, Proxy(target.address, lose) as proxy:
+    with posix_target("--rate", "10000") as target, lossy(target.port, percent) as proxy:
         done = vxmon("capture", proxy.address, "-d", "2", "-o", str(path))
     check_complete(done, path)
     assert proxy.lost > 10
@@ -470,7 +432,7 @@ def test_nothing_is_lost_over_a_lossy_network(tmp_path: Path, lose: float) -> No
 
 def test_one_way_over_a_lossy_network_counts_what_is_missing(tmp_path: Path) -> None:
     path = tmp_path / "s.pcapng"
-    with posix_target("--rate", "20000") as target, Proxy(target.address, 0.1) as proxy:
+    with posix_target("--rate", "20000") as target, lossy(target.port, 10) as proxy:
         done = vxmon("capture", proxy.address, "-d", "2", "--one-way", "-o", str(path))
     assert done.status == 0, done.err
     assert "INCOMPLETE" in done.err

@@ -9,11 +9,8 @@ from __future__ import annotations
 import contextlib
 import os
 import re
-import select
 import signal
-import socket
 import subprocess
-import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -22,6 +19,7 @@ from typing import Any
 import pytest
 
 from tests.support.commands import Done, events, finish, info, kill_started, posix_target, start_vxmon, vxmon
+from tests.support.proxy import Proxy
 
 
 @pytest.fixture(autouse=True)
@@ -59,56 +57,9 @@ def stop(capture: subprocess.Popen[bytes]) -> Done:
     return finish(capture)
 
 
-class Wire(threading.Thread):
-    """Between host and target: can be cut, and can send from another port as a router does."""
-
-    def __init__(self, target: str) -> None:
-        super().__init__(daemon=True)
-        host, port = target.split(":")
-        self.target = (host, int(port))
-        self.front = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
-        self.front.bind(("127.0.0.1", 0))
-        self.address = f"127.0.0.1:{self.front.getsockname()[1]}"
-        self.back = self.open()
-        self.is_cut = self.ended = False
-
-    def open(self) -> socket.socket:
-        back = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
-        back.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 1 << 22)
-        back.connect(self.target)
-        return back
-
-    def change_port(self) -> None:
-        self.back, old = self.open(), self.back
-        old.close()
-
-    def run(self) -> None:
-        peer = None
-        while not self.ended:
-            back = self.back
-            with contextlib.suppress(OSError, ValueError):
-                for sock in select.select([self.front, back], [], [], 0.05)[0]:
-                    data, sender = sock.recvfrom(2048)
-                    peer = sender if sock is self.front else peer
-                    if not self.is_cut and sock is self.front:
-                        back.send(data)
-                    elif not self.is_cut and peer:
-                        self.front.sendto(data, peer)
-
-    def __enter__(self) -> Wire:
-        self.start()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.ended = True
-        self.join()
-        self.front.close()
-        self.back.close()
-
-
 def test_a_link_that_is_cut_and_comes_back_loses_nothing_that_the_target_held(tmp_path: Path) -> None:
     path = tmp_path / "s.pcapng"
-    with posix_target("--rate", "20000") as target, Wire(target.address) as wire:
+    with posix_target("--rate", "20000") as target, Proxy(target.port) as wire:
         capture = start_vxmon("capture", wire.address, "-o", str(path))
         wait_for_size(path, 60_000)
         wire.is_cut = True
@@ -136,7 +87,7 @@ def test_a_link_that_is_cut_and_comes_back_loses_nothing_that_the_target_held(tm
 
 def test_a_port_that_changes_is_taken_over_by_the_same_host(tmp_path: Path) -> None:
     path = tmp_path / "s.pcapng"
-    with posix_target("--rate", "20000") as target, Wire(target.address) as wire:
+    with posix_target("--rate", "20000") as target, Proxy(target.port) as wire:
         capture = start_vxmon("capture", wire.address, "-o", str(path))
         wait_for_size(path, 60_000)
         wire.change_port()

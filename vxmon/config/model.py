@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from dataclasses import field
 from typing import Literal
 
+from vxmon.config.place import Place
 from vxmon.valueclass import dataclass
 
 __all__ = [
@@ -25,7 +26,6 @@ __all__ = [
     "PortConfig",
     "PortRef",
     "ScheduleConfig",
-    "Source",
     "WindowConfig",
 ]
 
@@ -36,21 +36,10 @@ Dialect = Literal["VxWorks 653", "ARINC 653 P1"]
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
-    """Where something is written: a file as the user named it, and a line counted from 1."""
-
-    file: str
-    line: int
-
-    def __str__(self) -> str:
-        return f"{self.file}:{self.line}"
-
-
-@dataclass(frozen=True, slots=True)
 class ConfigProblem:
     """Something odd that does not keep the file from being used."""
 
-    source: Source
+    source: Place
     message: str
 
     def __str__(self) -> str:
@@ -70,7 +59,7 @@ class WindowConfig:
     offset_ns: int
     duration_ns: int
     release_point: bool
-    source: Source
+    source: Place
     identifier: int | None = None
 
     @property
@@ -88,7 +77,7 @@ class ScheduleConfig:
     initial: bool
     major_frame_ns: int
     windows: tuple[WindowConfig, ...]
-    source: Source
+    source: Place
 
     @property
     def spare_ns(self) -> int:
@@ -108,7 +97,7 @@ class PortConfig:
     kind: Literal["sampling", "queuing"]
     direction: Literal["SOURCE", "DESTINATION"]
     message_size: int
-    source: Source
+    source: Place
     refresh_ns: int | None = None
     queue_length: int | None = None
     protocol: str | None = None
@@ -123,7 +112,7 @@ class PortRef:
     partition: str
     port: str
     pseudo: bool
-    source: Source
+    source: Place
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,7 +123,7 @@ class ChannelConfig:
     name: str | None
     origin: PortRef | None
     destinations: tuple[PortRef, ...]
-    source: Source
+    source: Place
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,7 +134,7 @@ class HmEntry:
     error: str
     level: str | None
     action: str | None
-    source: Source
+    source: Place
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,7 +144,7 @@ class HmTable:
     name: str
     scope: Literal["system", "module", "partition"]
     entries: tuple[HmEntry, ...]
-    source: Source
+    source: Place
     callback: str | None = None
     partition: str | None = None
     settings: Mapping[str, str] = field(default_factory=dict)
@@ -168,7 +157,7 @@ class ApplicationConfig:
     name: str
     memory: Mapping[str, int]
     ports: tuple[PortConfig, ...]
-    source: Source
+    source: Place
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,7 +166,7 @@ class PartitionConfig:
 
     id: int
     name: str
-    source: Source
+    source: Place
     required_memory: int | None = None
     applications: tuple[str, ...] = ()
     ports: tuple[PortConfig, ...] = ()

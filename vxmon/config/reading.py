@@ -6,7 +6,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TypeVar
 
-from vxmon.config.model import ConfigProblem, Source
+from vxmon.config.model import ConfigProblem
+from vxmon.config.place import Place
 from vxmon.config.values import MAX_NAME, parse_boolean, parse_integer, parse_name, parse_seconds, shown
 from vxmon.config.xmltree import Node
 from vxmon.errors import InputError
@@ -16,7 +17,7 @@ __all__ = ["Reader", "fail"]
 T = TypeVar("T")
 
 
-def fail(source: Source, message: str) -> InputError:
+def fail(source: Place, message: str) -> InputError:
     """Return the error for a configuration that cannot be used as it is written at that place."""
     return InputError(f"{source}: {message}")
 
@@ -28,7 +29,7 @@ class Reader:
         self.problems: list[ConfigProblem] = []
         self._long_names: set[str] = set()
 
-    def problem(self, source: Source, message: str) -> None:
+    def problem(self, source: Place, message: str) -> None:
         """Note something odd."""
         self.problems.append(ConfigProblem(source, message))
 

@@ -16,7 +16,7 @@ from urllib.parse import unquote, urlsplit
 
 from lxml import etree
 
-from vxmon.config.model import Source
+from vxmon.config.place import Place
 from vxmon.config.values import shown
 from vxmon.errors import InputError
 from vxmon.valueclass import dataclass
@@ -41,7 +41,7 @@ class Node:
     namespace: str
     attributes: dict[str, str]
     children: tuple[Node, ...]
-    source: Source
+    source: Place
 
     def all(self, *tags: str) -> Iterator[Node]:
         """Yield the children of these names, in document order."""
@@ -80,7 +80,7 @@ class _Loader:
     def root(self) -> Node:
         return self._load(self.path, None)
 
-    def _load(self, path: Path, at: Source | None) -> Node:
+    def _load(self, path: Path, at: Place | None) -> Node:
         real = path.resolve()
         if real in self._open:
             raise InputError(f"{at}: {shown(path.name)} includes itself")
@@ -95,7 +95,7 @@ class _Loader:
         finally:
             self._open.pop()
 
-    def _parse(self, path: Path, at: Source | None) -> etree._Element:
+    def _parse(self, path: Path, at: Place | None) -> etree._Element:
         data = self._read(path, at)
         # An early no for the usual encodings; the check after parsing sees the others.
         if b"<!DOCTYPE" in data:
@@ -118,7 +118,7 @@ class _Loader:
             raise InputError(f"{path}: has a document type declaration (DTD), which is refused")
         return root
 
-    def _read(self, path: Path, at: Source | None) -> bytes:
+    def _read(self, path: Path, at: Place | None) -> bytes:
         place = f"{at}: cannot include {shown(path.name)}" if at else f"cannot read {path}"
         try:
             with open(path, "rb", opener=_no_wait) as file:
@@ -133,7 +133,7 @@ class _Loader:
         return data
 
     def _convert(self, element: etree._Element, file: str, nesting: int) -> Node:
-        source = Source(file, int(element.sourceline or 0))
+        source = Place(file, int(element.sourceline or 0))
         self._nodes += 1
         if self._nodes > _MAX_NODES:
             raise InputError(f"{source}: more than {_MAX_NODES:,} elements")
@@ -146,7 +146,7 @@ class _Loader:
         attributes = {str(k): str(v) for k, v in element.attrib.items() if not str(k).startswith("{")}
         return Node(name.localname, name.namespace or "", attributes, children, source)
 
-    def _include(self, element: etree._Element, tag: str, source: Source) -> Node:
+    def _include(self, element: etree._Element, tag: str, source: Place) -> Node:
         if tag != "include":
             raise InputError(f"{source}: xi:{tag} stands outside xi:include")
         if element.get("parse", "xml") != "xml":
@@ -156,7 +156,7 @@ class _Loader:
         href = str(element.get("href", ""))
         return self._load(self._inside(href, Path(source.file).parent, source), source)
 
-    def _inside(self, href: str, base: Path, source: Source) -> Path:
+    def _inside(self, href: str, base: Path, source: Place) -> Path:
         """Return the file that href names, or raise when it lies outside the module's folder."""
         if not href or "\0" in unquote(href):
             raise InputError(f"{source}: xi:include needs the name of a file in href")

@@ -10,7 +10,8 @@ from typing import Literal
 
 from vxmon.analysis.figures import Figure
 from vxmon.analysis.memmap.observed import Observed, ObservedPartition
-from vxmon.config.model import ModuleConfig, PartitionConfig, Source
+from vxmon.config.model import ModuleConfig, PartitionConfig
+from vxmon.config.place import Place
 from vxmon.errors import InputError
 from vxmon.image.layout import Layout
 from vxmon.image.model import Image, Kind
@@ -168,7 +169,7 @@ def check_session(
     observed: Observed, images: Sequence[tuple[Image, Layout]], images_of: Mapping[str, str]
 ) -> ModuleCheck:
     """Put each partition of a session beside its image, where no module configuration tells what it has."""
-    partitions = [PartitionConfig(0, name, Source(observed.source, 0)) for name in observed.partitions]
+    partitions = [PartitionConfig(0, name, Place(observed.source)) for name in observed.partitions]
     rows = [_unlimited(partition, _image_of(partition, images, images_of)) for partition in partitions]
     used = {row.image for row in rows}
     others = tuple(image.path for image, _ in images if image.path not in used)
