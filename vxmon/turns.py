@@ -34,26 +34,28 @@ def worth_turns(amount: int, enough: int) -> bool:
     return amount >= enough and Second.is_free()
 
 
-def in_turns(items: Iterator[C], make: Callable[[C], Data], *, lent: bool = False) -> Iterator[Data]:
+def in_turns(items: Iterator[C], make: Callable[[C], Data], *, lent: bool = False, extra: int = 0) -> Iterator[Data]:
     """``make(item)`` of each item, in order.
 
     Args:
         items: gives the same in either process, so it must read files by place, not from where the last read ended.
         make: must not depend on what it made before.
         lent: what is yielded need only last until the next is asked for, which saves a copy.
+        extra: of so many items, an even number, the second process makes one more than half, as the first has other
+            work too; 0: just half.
 
     What the second process does not deliver whole is made here, so that its end, or that there is none, changes nothing
     but the time it takes.
 
     """
     try:
-        helper = _Helper.fork(items, make)
+        helper = _Helper.fork(items, make, extra)
     except OSError:
         yield from map(make, items)
         return
     try:
         for number, item in enumerate(items):
-            data = helper.take() if number % 2 else None
+            data = helper.take() if _is_its(number, extra) else None
             if data is None:
                 yield make(item)
             elif lent:
@@ -124,6 +126,11 @@ class _Rooms:
             os.close(end)
 
 
+def _is_its(number: int, extra: int) -> bool:
+    """True for items of the second process."""
+    return number % 2 == 1 or (extra > 0 and number > 0 and number % extra == 0)
+
+
 class _Helper:
     """The other process, as this one sees it."""
 
@@ -133,13 +140,13 @@ class _Helper:
         self._whole = True
 
     @classmethod
-    def fork(cls, items: Iterator[C], make: Callable[[C], Data]) -> _Helper:
+    def fork(cls, items: Iterator[C], make: Callable[[C], Data], extra: int) -> _Helper:
         """Start it where this process stands."""
         rooms = _Rooms()
 
         def work() -> None:
             rooms.keep_inner()
-            _help(items, make, rooms)
+            _help(items, make, rooms, extra)
 
         try:
             process = Second(work)
@@ -175,8 +182,8 @@ class _Helper:
         self._process.end()
 
 
-def _help(items: Iterator[C], make: Callable[[C], Data], rooms: _Rooms) -> None:
-    """The other process: every second item. Whatever goes wrong, the first process finds that out by itself."""
+def _help(items: Iterator[C], make: Callable[[C], Data], rooms: _Rooms, extra: int) -> None:
+    """The other process: its items. Whatever goes wrong, the first process finds that out by itself."""
     for number, item in enumerate(items):
-        if number % 2:
+        if _is_its(number, extra):
             rooms.put(make(item))

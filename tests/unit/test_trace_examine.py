@@ -200,7 +200,7 @@ def test_the_second_process_does_work(tmp_path: Path, monkeypatch: pytest.Monkey
         made.append(len(here))
         here.clear()
     assert made[0] > 4
-    assert made[1] == (made[0] + 1) // 2
+    assert made[1] < made[0] / 2 + 1
 
 
 @pytest.mark.usefixtures("small_pieces", "two_processors")

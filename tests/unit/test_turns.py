@@ -73,6 +73,17 @@ def test_the_order_is_kept(count: int) -> None:
     assert no_children()
 
 
+@pytest.mark.parametrize("extra", [0, 2, 8])
+def test_the_second_process_makes_its_part(extra: int) -> None:
+    """Of each ``extra`` items one more than half, and the order is kept."""
+    made = [
+        bytes(data).split() for data in in_turns(iter(range(33)), lambda n: b"%d %d" % (n, os.getpid()), extra=extra)
+    ]
+    assert [int(number) for number, _ in made] == list(range(33))
+    here = [int(number) for number, maker in made if int(maker) == os.getpid()]
+    assert here == [number for number in range(0, 33, 2) if not extra or number == 0 or number % extra]
+
+
 def test_both_processes_work() -> None:
     makers = [bytes(maker) for maker in in_turns(iter(range(10)), lambda _: b"%d" % os.getpid())]
     assert set(makers[::2]) == {b"%d" % os.getpid()}

@@ -29,6 +29,8 @@ ENOUGH_BYTES: Final = 12 << 20
 # that was freed so far (mallopt(3), M_MMAP_THRESHOLD); new pages for each batch would cost a tenth of the time. Tables
 # of rows are larger, see Scanner, and still go back.
 _WORKING_BYTES: Final = 1 << 22
+# Batches of which the second process examines one more than half: the first puts together what both find.
+_EXTRA: Final = 12
 TRUNCATED: Final = KINDS.index("truncated")
 
 # The first block of a run in a batch: its arrival in ns, and the flags of its datagram.
@@ -129,6 +131,8 @@ def _others(batch: Batch, which: NDArray[np.intp]) -> Rows:
 def examined(readers: Sequence[SessionReader]) -> Iterator[tuple[int, Examined]]:
     """Number of the file and outcome of each batch of files, in their order; of large ones by two processes in turns.
 
+    An outcome's rows last until the next is asked for.
+
     Raises:
         InputError: see :meth:`SessionReader.datagrams`.
 
@@ -150,7 +154,8 @@ def _in_turns(batches: Iterator[tuple[int, Batch]]) -> Iterator[tuple[int, Exami
             now[:] = [(number, batch)]
             yield batch
 
-    for data in turns.in_turns(remembered(), lambda batch: _pack(batch, examine(batch))):
+    outcomes = turns.in_turns(remembered(), lambda batch: _pack(batch, examine(batch)), lent=True, extra=_EXTRA)
+    for data in outcomes:
         number, batch = now[0]
         # A file that grows, or is written anew, may be another one to the other process.
         outcome = _unpack(data, batch)
