@@ -3,8 +3,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import field
+from functools import partial
 from itertools import pairwise
 from typing import Final, Literal
 
@@ -14,12 +15,13 @@ from numpy.typing import NDArray
 from vxmon.analysis.deadlines import Deadlines
 from vxmon.analysis.figures import Figure, Statistic
 from vxmon.analysis.named import NamedFigure
-from vxmon.trace.batches import batched
-from vxmon.trace.columns import Columns
+from vxmon.analysis.walk import Walker, walk
+from vxmon.trace.columns import Chunk, Columns
 from vxmon.trace.facts import CAUSES, Boot, Facts, Stream
 from vxmon.trace.fields import FieldReader
 from vxmon.trace.names import LOSS_ID
 from vxmon.trace.rowtable import places_in_order
+from vxmon.trace.state import States
 from vxmon.trace.ticks import ticks_to_ns
 from vxmon.trace.trace import StoredTrace
 from vxmon.valueclass import dataclass
@@ -155,6 +157,13 @@ def _edge_words(facts: Facts) -> str:
 
 def analyze_quality(trace: StoredTrace) -> Quality:
     """Judge a session. Reads it once."""
+    walker, judged = quality_walk(trace)
+    walk(trace, [walker])
+    return judged()
+
+
+def quality_walk(trace: StoredTrace) -> tuple[Walker, Callable[[], Quality]]:
+    """What the analysis does with the records, and what makes the judgement behind the walk."""
     facts = trace.facts
     quality = Quality(headline(facts), facts.incomplete)
     quality.clocks = {boot.number: boot.clock_hz for boot in facts.boots}
@@ -166,10 +175,12 @@ def analyze_quality(trace: StoredTrace) -> Quality:
                 quality.streams.append(_stream(key, stream, late.get(key, 0), back.get(key, 0)))
             quality.edges.append(_edges(boot, run.number))
     quality.losses = list(_losses(facts))
-    samples = _Samples()
-    deadlines: dict[int, Deadlines] = {}
-    _walk(trace, quality, samples, deadlines)
-    findings = [*_findings(facts, quality, samples), *_deadline_findings(facts, deadlines)]
+    walker = _Records(trace, quality)
+    return walker, partial(_judged, facts, quality, walker)
+
+
+def _judged(facts: Facts, quality: Quality, records: _Records) -> Quality:
+    findings = [*_findings(facts, quality, records.samples), *_deadline_findings(facts, records.deadlines)]
     quality.findings = sorted(findings, key=lambda f: ("error", "warning", "note").index(f.severity))
     return quality
 
@@ -306,31 +317,48 @@ class _Samples:
             self.distances.setdefault((boot, number), Statistic()).add(steps, times=own[-len(steps) :])
 
 
-def _walk(trace: StoredTrace, quality: Quality, samples: _Samples, deadlines: dict[int, Deadlines]) -> None:
+class _Records(Walker):
     """The one pass over the records: unknown events, samples, and deadlines."""
-    readers = {boot.number: FieldReader(boot.table) for boot in trace.facts.boots}
-    unknown = np.zeros(LOSS_ID, np.int64)
-    known: dict[int, NDArray[np.bool_]] = {}
-    for chunk in batched(trace.chunks()):
+
+    def __init__(self, trace: StoredTrace, quality: Quality) -> None:
+        self.rows = trace.index
+        self.samples = _Samples()
+        self.deadlines: dict[int, Deadlines] = {}
+        self._quality = quality
+        self._readers = {boot.number: FieldReader(boot.table) for boot in trace.facts.boots}
+        self._unknown = np.zeros(LOSS_ID, np.int64)
+        self._known = {boot.number: _known_events(boot) for boot in trace.facts.boots}
+
+    def feed(self, chunk: Chunk, states: States) -> None:
+        """See Walker."""
+        del states  # Only records count.
         boot, columns = chunk.boot, chunk.columns
-        own = deadlines.setdefault(boot.number, Deadlines())
-        own.feed(columns, readers[boot.number], chunk.losses)
-        if boot.number not in known:
-            known[boot.number] = np.zeros(LOSS_ID, bool)
-            known[boot.number][[event.id for event in boot.table.events]] = True
+        own = self.deadlines.setdefault(boot.number, Deadlines())
+        own.feed(columns, self._readers[boot.number], chunk.losses)
         counts = np.bincount(columns.id, minlength=LOSS_ID + 1)[:LOSS_ID]
-        unknown += np.where(known[boot.number], 0, counts)
-        _take_filters(quality, boot, columns)
-        which = np.flatnonzero(columns.id == EventId.MEM_SAMPLE)
+        self._unknown += np.where(self._known[boot.number], 0, counts)
+        _take_filters(self._quality, boot, columns)
+        which = columns.rows_of(EventId.MEM_SAMPLE)
         if len(which):
-            samples.take(boot.number, columns.time[which], columns.arg[which].astype(np.int64))
-    quality.unknown_events = {int(event): int(unknown[event]) for event in np.flatnonzero(unknown).tolist()}
+            self.samples.take(boot.number, columns.time[which], columns.arg[which].astype(np.int64))
+
+    def finish(self, states: States) -> None:
+        """See Walker."""
+        del states
+        unknown = self._unknown
+        self._quality.unknown_events = {int(event): int(unknown[event]) for event in np.flatnonzero(unknown).tolist()}
+
+
+def _known_events(boot: Boot) -> NDArray[np.bool_]:
+    known = np.zeros(LOSS_ID, bool)
+    known[[event.id for event in boot.table.events]] = True
+    return known
 
 
 def _take_filters(quality: Quality, boot: Boot, columns: Columns) -> None:
     """Events that were switched on or off while recording; they are rare."""
     reader = FieldReader(boot.table)
-    if not (columns.id == EventId.FILTER).any():
+    if not len(columns.rows_of(EventId.FILTER)):
         return
     which = reader.having(columns, EventId.FILTER, ("state",))
     for at in which[: _MOST_FILTERS - len(quality.filters)].tolist():

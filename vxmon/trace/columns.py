@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import field, replace
 from typing import Final
 
 import numpy as np
@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from vxmon.trace.facts import Boot
 from vxmon.trace.linkevents import LinkEvent
+from vxmon.trace.names import LOSS_ID
 from vxmon.valueclass import dataclass
 from vxmon.wire.slots import MAX_EVENT_ID, Place
 from vxmon.wire.types import FieldType
@@ -52,9 +53,19 @@ class Columns:
     at: NDArray[np.int64]
     words: NDArray[np.uint32]
     big_endian: bool
+    _groups: tuple[NDArray[np.intp], NDArray[np.intp]] | None = field(default=None, init=False)
 
     def __len__(self) -> int:
         return len(self.time)
+
+    def rows_of(self, event: int) -> NDArray[np.intp]:
+        """The records of an event, in order."""
+        if self._groups is None:
+            # Once for all events and all who ask; 16-bit numbers are sorted in linear time.
+            ends = np.cumsum(np.bincount(self.id, minlength=LOSS_ID + 1))
+            self._groups = (np.argsort(self.id, kind="stable"), ends)
+        order, ends = self._groups
+        return order[ends[event - 1] if event else 0 : ends[event]]
 
     def take(self, which: NDArray[np.intp] | slice) -> Columns:
         """Some of the records, in the order given; the words are shared."""

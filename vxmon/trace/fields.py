@@ -18,7 +18,6 @@ __all__ = ["FieldReader"]
 
 # Instants and counts from here on cannot be right and would not fit 64-bit columns.
 _LIMIT: Final = 1 << 62
-_IDS: Final = 1025
 
 
 @dataclass(slots=True)
@@ -27,9 +26,6 @@ class FieldReader:
 
     table: EventTable
     _places: dict[int, dict[str, Place]] = field(default_factory=dict)
-    _grouped: Columns | None = None
-    _order: NDArray[np.intp] = field(default_factory=lambda: np.zeros(0, np.intp))
-    _ends: NDArray[np.intp] = field(default_factory=lambda: np.zeros(0, np.intp))
 
     def place(self, event: int, name: str) -> Place | None:
         """Where a field lies; None when the table does not have it."""
@@ -41,12 +37,7 @@ class FieldReader:
 
     def of(self, columns: Columns, event: int) -> NDArray[np.intp]:
         """Records of an event."""
-        if self._grouped is not columns:
-            # Once for all events; 16-bit numbers are sorted in linear time.
-            self._order = np.argsort(columns.id, kind="stable")
-            self._ends = np.cumsum(np.bincount(columns.id, minlength=_IDS))
-            self._grouped = columns
-        return self._order[self._ends[event - 1] : self._ends[event]]
+        return columns.rows_of(event)
 
     def having(self, columns: Columns, event: int, names: tuple[str, ...]) -> NDArray[np.intp]:
         """Records of an event that are long enough to have all these fields."""

@@ -186,14 +186,28 @@ class States:
         self._boot: Boot | None = None
         self._streams: dict[int, _Stream] = {}
         self._reader: FieldReader | None = None
+        self._fed: tuple[Chunk, list[Segments]] | None = None
+        self._finished: list[Segments] | None = None
         self.steps_back = 0
 
     def feed(self, chunk: Chunk) -> list[Segments]:
-        """Segments that end in this chunk, one object a stream that has any."""
+        """Segments that end in this chunk, one object a stream that has any; the same again for the same chunk."""
+        if self._fed is None or self._fed[0] is not chunk:
+            self._fed = (chunk, self._feed(chunk))
+            self._finished = None
+        return self._fed[1]
+
+    def finish(self) -> list[Segments]:
+        """Close the open segments at the end of a boot; they are marked OPEN_END. The same again until the next."""
+        if self._finished is None:
+            self._finished = self._close()
+        return self._finished
+
+    def _feed(self, chunk: Chunk) -> list[Segments]:
         done: list[Segments] = []
         self.probed = []
         if self._boot is not chunk.boot:
-            done += self.finish()
+            done += self._close()
             self._enter(chunk.boot)
         columns = chunk.columns
         horizon = int(columns.time[-1]) if len(columns) else 0
@@ -206,8 +220,7 @@ class States:
                 done.append(self._segments(number, stream, rows))
         return [segments for segments in done if len(segments)]
 
-    def finish(self) -> list[Segments]:
-        """Close the open segments at the end of a boot; they are marked OPEN_END."""
+    def _close(self) -> list[Segments]:
         done = []
         for number, stream in self._streams.items():
             if stream.level["task"] == _OUTSIDE:

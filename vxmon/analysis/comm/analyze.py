@@ -17,7 +17,7 @@ from vxmon.analysis.comm.result import BootComm, CommResultSet
 from vxmon.analysis.comm.routes import QUEUES, SELF_CONTAINED, make_routes
 from vxmon.analysis.comm.source import SourceBook
 from vxmon.analysis.scene import AROUND_NS, Scene, Scope, is_cut, window_rows
-from vxmon.trace.batches import batched
+from vxmon.analysis.walk import BootWalker, Walker, walk
 from vxmon.trace.columns import Chunk, Columns
 from vxmon.trace.facts import Boot, Facts
 from vxmon.trace.names import LOSS_ID
@@ -25,35 +25,33 @@ from vxmon.trace.trace import StoredTrace
 from vxmon.wire.events import CommResult, EventId
 from vxmon.wire.types import ObjectEntry
 
-__all__ = ["MOST_OBJECTS", "BootBooks", "analyze_comm"]
+__all__ = ["MOST_OBJECTS", "BootBooks", "analyze_comm", "comm_walk"]
 
 MOST_OBJECTS: Final = 4096
 """Objects of one boot that are analyzed; messages of others are counted."""
 _NO_LIMIT: Final = 1 << 62
 
 
-def analyze_comm(trace: StoredTrace, scope: Scope | None = None) -> CommResultSet:
-    """The figures of every boot of a trace; the module of ``scope`` says which ports are connected.
+def comm_walk(trace: StoredTrace, scope: Scope) -> tuple[Walker, CommResultSet]:
+    """What the analysis does with the records, and the result that is whole behind the walk.
 
     Of a window little more than its own blocks is read: what was sent long before it is not known then, and said so.
     """
-    scope = scope or Scope()
-    rows = window_rows(trace, scope, AROUND_NS)
     result = CommResultSet([], scope.span)
-    books: BootBooks | None = None
-    for chunk in batched(trace.chunks(rows)):
-        if books is None or books.boot is not chunk.boot:
-            _close(books, result)
-            cut = is_cut(trace, chunk.boot, scope, AROUND_NS)
-            books = BootBooks(chunk.boot, trace.facts, scope, cut=cut)
-        books.feed(chunk)
-    _close(books, result)
+    walker = BootWalker(
+        window_rows(trace, scope, AROUND_NS),
+        lambda boot: BootBooks(boot, trace.facts, scope, cut=is_cut(trace, boot, scope, AROUND_NS)),
+        lambda books, chunk, _: books.feed(chunk),
+        lambda books, _: result.boots.append(books.finish()),
+    )
+    return walker, result
+
+
+def analyze_comm(trace: StoredTrace, scope: Scope | None = None) -> CommResultSet:
+    """The figures of every boot of a trace; the module of ``scope`` says which ports are connected."""
+    walker, result = comm_walk(trace, scope or Scope())
+    walk(trace, [walker])
     return result
-
-
-def _close(books: BootBooks | None, result: CommResultSet) -> None:
-    if books is not None:
-        result.boots.append(books.finish())
 
 
 class BootBooks:

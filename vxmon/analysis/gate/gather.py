@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The named figures of a session: only those analyses run of which some figure is wanted."""
+"""The named figures of a session: one walk for all those analyses of which some figure is wanted."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from collections.abc import Callable, Collection, Iterator
 from typing import Final
 
 from vxmon.analysis.named import NamedFigure
+from vxmon.analysis.walk import Walker, walk
 from vxmon.config.limits import Limits, Pattern
 from vxmon.config.model import ModuleConfig
 from vxmon.errors import InputError
@@ -29,20 +30,30 @@ class GateRequest:
     background: Collection[str] = ()
 
 
-Compute = Callable[[StoredTrace, GateRequest], Iterator[NamedFigure]]
+Figures = Callable[[], Iterator[NamedFigure]]
+Start = Callable[[StoredTrace, GateRequest], tuple[Walker, Figures]]
 
 
 @dataclass(frozen=True, slots=True)
 class FigureSource:
-    """One analysis: the first parts of the names of its figures, and the function that makes them."""
+    """One analysis: the first parts of the names of its figures, and the function that starts it.
+
+    That returns what the analysis does with the records, and what makes the figures behind the walk.
+    """
 
     analysis: str
     prefixes: tuple[str, ...]
-    compute: Compute
+    start: Start
 
     def may_match(self, pattern: Pattern) -> bool:
         """Tell whether a pattern can name one of its figures."""
         return any(_overlap(pattern, f"{prefix}.") for prefix in self.prefixes)
+
+    def compute(self, trace: StoredTrace, request: GateRequest) -> Iterator[NamedFigure]:
+        """Its figures, by a walk of its own."""
+        walker, figures = self.start(trace, request)
+        walk(trace, [walker])
+        return figures()
 
 
 def _overlap(pattern: Pattern, prefix: str) -> bool:
@@ -50,43 +61,47 @@ def _overlap(pattern: Pattern, prefix: str) -> bool:
     return head.startswith(prefix) or (head != pattern.text and prefix.startswith(head))
 
 
-def _time(trace: StoredTrace, request: GateRequest) -> Iterator[NamedFigure]:
-    from vxmon.analysis.time.analyze import TimeRequest, analyze_time
+def _time(trace: StoredTrace, request: GateRequest) -> tuple[Walker, Figures]:
+    from vxmon.analysis.time.analyze import TimeRequest, time_walk
     from vxmon.analysis.time.named import named_figures
 
-    result = analyze_time(trace, TimeRequest(request.span, request.module, request.background))
-    return named_figures(result, trace.facts)
+    walker, result = time_walk(trace, TimeRequest(request.span, request.module, request.background))
+    return walker, lambda: named_figures(result, trace.facts)
 
 
-def _memory(trace: StoredTrace, request: GateRequest) -> Iterator[NamedFigure]:
-    from vxmon.analysis.memory.analyze import MemoryRequest, analyze_memory
+def _memory(trace: StoredTrace, request: GateRequest) -> tuple[Walker, Figures]:
+    from vxmon.analysis.memory.analyze import MemoryRequest, memory_walk
     from vxmon.analysis.memory.named import named_figures
 
-    return named_figures(analyze_memory(trace, MemoryRequest(request.span)), trace.facts)
+    walker, result = memory_walk(trace, MemoryRequest(request.span))
+    return walker, lambda: named_figures(result, trace.facts)
 
 
-def _comm(trace: StoredTrace, request: GateRequest) -> Iterator[NamedFigure]:
-    from vxmon.analysis.comm.analyze import analyze_comm
+def _comm(trace: StoredTrace, request: GateRequest) -> tuple[Walker, Figures]:
+    from vxmon.analysis.comm.analyze import comm_walk
     from vxmon.analysis.comm.named import named_figures
     from vxmon.analysis.scene import Scope
 
-    return named_figures(analyze_comm(trace, Scope(request.span, request.module)), trace.facts)
+    walker, result = comm_walk(trace, Scope(request.span, request.module))
+    return walker, lambda: named_figures(result, trace.facts)
 
 
-def _system(trace: StoredTrace, request: GateRequest) -> Iterator[NamedFigure]:
+def _system(trace: StoredTrace, request: GateRequest) -> tuple[Walker, Figures]:
     from vxmon.analysis.scene import Scope
-    from vxmon.analysis.system.analyze import SystemRequest, analyze_system
+    from vxmon.analysis.system.analyze import SystemRequest, system_walk
     from vxmon.analysis.system.named import named_figures
 
     scope = Scope(request.span, request.module, request.background)
-    return named_figures(analyze_system(trace, SystemRequest(scope)), trace.facts)
+    walker, result = system_walk(trace, SystemRequest(scope))
+    return walker, lambda: named_figures(result, trace.facts)
 
 
-def _quality(trace: StoredTrace, request: GateRequest) -> Iterator[NamedFigure]:
-    from vxmon.analysis.quality import analyze_quality, named_figures
+def _quality(trace: StoredTrace, request: GateRequest) -> tuple[Walker, Figures]:
+    from vxmon.analysis.quality import named_figures, quality_walk
 
     del request  # What weakens the evidence does so outside the window, too.
-    return named_figures(analyze_quality(trace), trace.facts)
+    walker, judged = quality_walk(trace)
+    return walker, lambda: named_figures(judged(), trace.facts)
 
 
 SOURCES: Final = (
@@ -102,7 +117,9 @@ SOURCES: Final = (
 def gather(trace: StoredTrace, patterns: Collection[Pattern], request: GateRequest) -> list[NamedFigure]:
     """The figures of every analysis that one of the patterns can mean; more than those that match."""
     wanted = [source for source in SOURCES if any(source.may_match(pattern) for pattern in patterns)]
-    return [figure for source in wanted for figure in source.compute(trace, request)]
+    started = [source.start(trace, request) for source in wanted]
+    walk(trace, [walker for walker, _ in started])
+    return [figure for _, figures in started for figure in figures()]
 
 
 def check_scope(limits: Limits, facts: Facts) -> None:

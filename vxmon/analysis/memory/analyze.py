@@ -23,9 +23,10 @@ from vxmon.analysis.memory.series import Series
 from vxmon.analysis.memory.stacks import StackBook
 from vxmon.analysis.scene import Scope, window_rows
 from vxmon.analysis.schedules import choose_schedules
+from vxmon.analysis.walk import BootWalker, Walker, walk
 from vxmon.config.accounting import AccountingRules
 from vxmon.config.model import ModuleConfig
-from vxmon.trace.batches import batched, present
+from vxmon.trace.batches import present
 from vxmon.trace.columns import Chunk, Columns, within
 from vxmon.trace.facts import Boot, Facts
 from vxmon.trace.fields import FieldReader
@@ -36,7 +37,7 @@ from vxmon.valueclass import dataclass
 from vxmon.wire.events import EventId
 from vxmon.words import counted
 
-__all__ = ["MOST_HEAPS", "MemoryRequest", "analyze_memory"]
+__all__ = ["MOST_HEAPS", "MemoryRequest", "analyze_memory", "memory_walk"]
 
 MOST_HEAPS: Final = 256
 """Heaps that are kept; only damaged sessions have more."""
@@ -60,20 +61,22 @@ class MemoryRequest:
     module: ModuleConfig | None = None
 
 
+def memory_walk(trace: StoredTrace, request: MemoryRequest) -> tuple[Walker, MemoryResult]:
+    """What the analysis does with the records, and the result that is whole behind the walk."""
+    result = MemoryResult([], request.span)
+    walker = BootWalker(
+        window_rows(trace, Scope(request.span, request.module)),
+        lambda boot: _BootBooks(boot, trace.facts, request),
+        lambda books, chunk, _: books.feed(chunk),
+        lambda books, _: result.boots.append(books.finish()),
+    )
+    return walker, result
+
+
 def analyze_memory(trace: StoredTrace, request: MemoryRequest | None = None) -> MemoryResult:
     """The figures of every boot of a trace."""
-    request = request or MemoryRequest()
-    result = MemoryResult([], request.span)
-    books: _BootBooks | None = None
-    rows = window_rows(trace, Scope(request.span, request.module))
-    for chunk in batched(trace.chunks(rows)):
-        if books is None or books.boot is not chunk.boot:
-            if books is not None:
-                result.boots.append(books.finish())
-            books = _BootBooks(chunk.boot, trace.facts, request)
-        books.feed(chunk)
-    if books is not None:
-        result.boots.append(books.finish())
+    walker, result = memory_walk(trace, request or MemoryRequest())
+    walk(trace, [walker])
     return result
 
 

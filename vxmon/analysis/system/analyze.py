@@ -17,7 +17,8 @@ from vxmon.analysis.system.figures import boot_figures
 from vxmon.analysis.system.interrupts import Durations
 from vxmon.analysis.system.places import Places
 from vxmon.analysis.system.result import CATEGORIES, EVENTS, BootSystem, SystemResult
-from vxmon.trace.batches import batched, present
+from vxmon.analysis.walk import BootWalker, Walker, walk
+from vxmon.trace.batches import present
 from vxmon.trace.columns import Chunk, Columns
 from vxmon.trace.facts import Boot, Facts
 from vxmon.trace.state import UNKNOWN, Probes, Segments, States
@@ -26,7 +27,7 @@ from vxmon.trace.trace import StoredTrace
 from vxmon.valueclass import dataclass
 from vxmon.wire.events import EventId
 
-__all__ = ["BootBooks", "SystemRequest", "analyze_system"]
+__all__ = ["BootBooks", "SystemRequest", "analyze_system", "system_walk"]
 
 _PROBES: Final = (EventId.HM_EVENT, EventId.EXCEPTION, EventId.INT_ENTR)
 # What tells the kinds of a category apart; interrupts by their argument.
@@ -44,25 +45,24 @@ class SystemRequest:
     rate_ns: int = _SECOND
 
 
+def system_walk(trace: StoredTrace, request: SystemRequest) -> tuple[Walker, SystemResult]:
+    """What the analysis does with the records, and the result that is whole behind the walk."""
+    scope, result = request.scope, SystemResult([], request.scope.span)
+    walker = BootWalker(
+        window_rows(trace, scope, AROUND_NS),
+        lambda boot: BootBooks(boot, trace.facts, request, cut=is_cut(trace, boot, scope, AROUND_NS)),
+        BootBooks.feed,
+        lambda books, states: result.boots.append(books.finish(states)),
+        _PROBES,
+    )
+    return walker, result
+
+
 def analyze_system(trace: StoredTrace, request: SystemRequest | None = None) -> SystemResult:
     """The figures of every boot of a trace."""
-    request = request or SystemRequest()
-    rows = window_rows(trace, request.scope, AROUND_NS)
-    states = States(trace.facts, rows, _PROBES)
-    result = SystemResult([], request.scope.span)
-    books: BootBooks | None = None
-    for chunk in batched(trace.chunks(rows)):
-        if books is None or books.boot is not chunk.boot:
-            _close(books, states, result)
-            books = BootBooks(chunk.boot, trace.facts, request, cut=is_cut(trace, chunk.boot, request.scope, AROUND_NS))
-        books.feed(chunk, states)
-    _close(books, states, result)
+    walker, result = system_walk(trace, request or SystemRequest())
+    walk(trace, [walker])
     return result
-
-
-def _close(books: BootBooks | None, states: States, result: SystemResult) -> None:
-    if books is not None:
-        result.boots.append(books.finish(states))
 
 
 class BootBooks:

@@ -15,8 +15,9 @@ from vxmon.analysis.time.figures import boot_figures
 from vxmon.analysis.time.result import BootTime, TimeResult
 from vxmon.analysis.time.tasks import TaskBooks
 from vxmon.analysis.time.windows import WindowBooks
+from vxmon.analysis.walk import BootWalker, Walker, walk
 from vxmon.config.model import ModuleConfig
-from vxmon.trace.batches import batched, present
+from vxmon.trace.batches import present
 from vxmon.trace.columns import Chunk, Columns
 from vxmon.trace.facts import Boot, Facts
 from vxmon.trace.names import LOSS_ID
@@ -29,7 +30,7 @@ from vxmon.trace.trace import StoredTrace
 from vxmon.valueclass import dataclass
 from vxmon.wire.events import EventId
 
-__all__ = ["BootBooks", "StreamSums", "TimeRequest", "analyze_time"]
+__all__ = ["BootBooks", "StreamSums", "TimeRequest", "analyze_time", "time_walk"]
 
 _NO_LIMIT: Final = 1 << 62
 
@@ -52,25 +53,23 @@ class TimeRequest:
     histogram: bool = False
 
 
+def time_walk(trace: StoredTrace, request: TimeRequest) -> tuple[Walker, TimeResult]:
+    """What the analysis does with the records, and the result that is whole behind the walk."""
+    result = TimeResult([], request.span)
+    walker = BootWalker(
+        window_rows(trace, Scope(request.span, request.module)),
+        lambda boot: BootBooks(boot, trace.facts, request),
+        BootBooks.feed,
+        lambda books, states: result.boots.append(books.finish(states)),
+    )
+    return walker, result
+
+
 def analyze_time(trace: StoredTrace, request: TimeRequest | None = None) -> TimeResult:
     """The figures of every boot of a trace."""
-    request = request or TimeRequest()
-    rows = window_rows(trace, Scope(request.span, request.module))
-    states = States(trace.facts, rows)
-    result = TimeResult([], request.span)
-    books: BootBooks | None = None
-    for chunk in batched(trace.chunks(rows)):
-        if books is None or books.boot is not chunk.boot:
-            _close(books, states, result)
-            books = BootBooks(chunk.boot, trace.facts, request)
-        books.feed(chunk, states)
-    _close(books, states, result)
+    walker, result = time_walk(trace, request or TimeRequest())
+    walk(trace, [walker])
     return result
-
-
-def _close(books: BootBooks | None, states: States, result: TimeResult) -> None:
-    if books is not None:
-        result.boots.append(books.finish(states))
 
 
 @dataclass(slots=True)
