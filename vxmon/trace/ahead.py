@@ -72,21 +72,31 @@ def made_ahead(parts: Sequence[P], make: Callable[[P], Columns]) -> Generator[Co
 class _Tokens:
     """Numbers of slots that are free, over a pipe that lasts as long as a slot is in use."""
 
-    def __init__(self) -> None:
+    def __init__(self, slots: int) -> None:
         self._source, self._sink = os.pipe()
-        self._owner = os.getpid()
+        self._free = list(reversed(range(slots)))
 
     def give(self, slot: int) -> None:
         """Tell that a slot is free. As the first process keeps both ends, the pipe is never a broken one."""
         os.write(self._sink, bytes((slot,)))
 
+    def open(self) -> None:
+        """In the second process, before it takes any."""
+        os.close(self._sink)
+        self._sink = -1
+
     def take(self) -> int | None:
-        """In the second process: a free slot, as soon as there is one; None when the first process is no more."""
-        if self._owner != os.getpid() and self._sink >= 0:
-            os.close(self._sink)
-            self._sink = -1
-        data = os.read(self._source, 1)
-        return data[0] if data else None
+        """In the second process: a free slot, as soon as there is one; None when the first process is no more.
+
+        The one that was freed last: to fetch memory that was never used takes longer than to fill it.
+        """
+        os.set_blocking(self._source, not self._free)
+        with contextlib.suppress(BlockingIOError):
+            told = os.read(self._source, 64)
+            if not told:
+                return None
+            self._free += told
+        return self._free.pop()
 
     def __del__(self) -> None:
         for end in (self._source, self._sink):
@@ -101,14 +111,12 @@ class _Ahead:
         self._make: Callable[[int], Columns] = lambda number: make(parts[number])
         self._owner = os.getpid()
         self._claims = mmap.mmap(-1, max(len(parts), 1))
-        self._tokens = _Tokens()
+        self._tokens = _Tokens(_SLOTS)
         self._slots = Slots(_SLOTS, _SLOT_BYTES, self._tokens.give)
         self._ready: dict[int, tuple[int, int, int, bool]] = {}
         self._own: dict[int, Columns] = {}
         self._listening = True
         self._next = 0
-        for slot in range(_SLOTS):
-            self._tokens.give(slot)
         self._news, sink = os.pipe()
         os.set_blocking(self._news, False)
         try:
@@ -122,6 +130,7 @@ class _Ahead:
     def _help(self, sink: int) -> None:
         """The second process: chunks that nobody has claimed, as long as there are slots."""
         os.close(self._news)
+        self._tokens.open()
         slot = self._tokens.take()
         while slot is not None and (number := self._claim(0, _SECOND)) is not None:
             columns = self._make(number)

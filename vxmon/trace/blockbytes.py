@@ -13,6 +13,7 @@ from vxmon.errors import InputError
 from vxmon.session.reader import SessionReader
 from vxmon.valueclass import dataclass
 from vxmon.wire.datagram import MAX_DATAGRAM
+from vxmon.wire.gather import gather
 
 __all__ = ["CHANGED", "BlockBytes", "BlockReader"]
 
@@ -98,7 +99,7 @@ class BlockReader:
         data = self._fill(file, begin, end - begin, width * 8 * _SLOT)
         # A row for a loss alone has no place in the file; any will do.
         start_at, at = (np.where(full, place - begin, 0) for place in (start_at, at))
-        return BlockBytes(_gather(data, start_at, width), _gather(data, at, width * 8 * _SLOT))
+        return BlockBytes(gather(data, start_at, width), gather(data, at, width * 8 * _SLOT))
 
     def _fill(self, file: int, offset: int, size: int, more: int) -> Bytes:
         """``size`` bytes of the file, and ``more`` of anything."""
@@ -116,10 +117,3 @@ class BlockReader:
             part = self._read_file(file, rows[number : number + 1], width)
             self._put(table, np.array([number]), part)
         return table
-
-
-def _gather(data: Bytes, at: Ints, width: int) -> Bytes:
-    """``width`` bytes at each place, as rows."""
-    # An element of the rows' width at every byte: a row is then taken by one copy.
-    spots: NDArray[np.void] = np.ndarray((len(data) - width + 1,), f"V{width}", data, strides=(1,))
-    return spots[at].view(np.uint8).reshape(len(at), width)
