@@ -25,7 +25,8 @@ BENCHES: Final = {
     "startup": "how long commands take to start",
     "memmap": "memory maps of a large image",
     "reception": "datagrams and events from the link to the file",
-    "reading": "decode and print, beside babeltrace2",
+    "reading": "decode and sort, beside babeltrace2",
+    "text": "lines of text, beside babeltrace2",
     "analyses": "analyses from the raw file, beside python3-bt2",
     "sizes": "time and memory from a hundred thousand events to ten million",
 }

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How fast sessions are decoded and printed, beside babeltrace2 on the same events.
+"""How fast sessions are decoded, beside babeltrace2 on the same events; tests.bench.text is on printing them.
 
 A rate is the slope between a large and a larger trace, so that start-up does not count; it is told apart. Every command
 runs several times, in turns with the others, and the fastest run of each counts. Time is wall time, as vxmon may use
@@ -38,8 +38,9 @@ _, status, usage = os.wait4(pid, 0)
 print(time.perf_counter() - begin, usage.ru_maxrss)
 sys.exit(os.waitstatus_to_exitcode(status))
 """
+_PEER: Final = "babeltrace2, dummy sink"
 # What babeltrace2's rate is multiplied by to get the goal.
-GOALS: Final = {"decode": 5, "print": 5}
+_GOAL: Final = 5
 
 
 @dataclass
@@ -68,17 +69,13 @@ class Rate:
 
 
 def _commands(session: Path, trace: Path) -> dict[str, list[str]]:
-    vxmon = [sys.executable, "-c", "from vxmon_cli.main import main; main()"]
     decode = [sys.executable, "-m", "tests.bench.reading", str(session)]
     found = {
         "vxmon: decode and sort": ["env", "VXMON_INDEX=off", *decode],
         "vxmon: decode and sort, index kept": decode,
-        "vxmon print": [*vxmon, "print", str(session)],
-        "vxmon print -p": [*vxmon, "print", "-p", "%t %C %Z %z ", str(session)],
     }
     if shutil.which("babeltrace2"):
-        found["babeltrace2, dummy sink"] = ["babeltrace2", str(trace), "-c", "sink.utils.dummy"]
-        found["babeltrace2, text"] = ["babeltrace2", str(trace)]
+        found[_PEER] = ["babeltrace2", str(trace), "-c", "sink.utils.dummy"]
     return found
 
 
@@ -134,12 +131,10 @@ def _decode(path: str) -> None:
 
 def _rows(load: str, rates: dict[str, Rate]) -> Iterator[Row]:
     for name, rate in rates.items():
-        peer = "babeltrace2, dummy sink" if "decode" in name else "babeltrace2, text"
-        ratio = rate.events_per_s / rates[peer].events_per_s if name.startswith("vxmon") and peer in rates else None
-        goal = None if ratio is None else GOALS["decode" if "decode" in name else "print"]
+        ratio = rate.events_per_s / rates[_PEER].events_per_s if name != _PEER and _PEER in rates else None
         yield Row(
-            f"{load}: {name}", rate.events_per_s / 1e6, "M events/s", against=peer if ratio else "", ratio=ratio,
-            ratio_goal=goal,
+            f"{load}: {name}", rate.events_per_s / 1e6, "M events/s", against=_PEER if ratio else "", ratio=ratio,
+            ratio_goal=_GOAL if ratio else None,
         )  # fmt: skip
         yield Row(f"{load}: {name}, start-up", rate.start_up_s, "s")
         yield Row(f"{load}: {name}, memory", rate.memory, "MiB")
