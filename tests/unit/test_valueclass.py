@@ -64,6 +64,7 @@ def test_the_signature_and_the_fields_are_the_same() -> None:
     assert quick.__init__.__annotations__ == standard.__init__.__annotations__
     assert quick.__match_args__ == standard.__match_args__
     assert quick.__slots__ == standard.__slots__
+    assert quick.__doc__ == Text.__doc__ == standard.__doc__
     assert [f.name for f in dataclasses.fields(quick)] == [f.name for f in dataclasses.fields(standard)]
 
 
@@ -108,6 +109,10 @@ def test_copies_are_equal(value: object) -> None:
     assert copy.copy(value) == value
     assert copy.deepcopy(value) == value
     assert pickle.loads(pickle.dumps(value)) == value  # noqa: S301 - our own bytes
+
+
+def test_a_class_without_a_text_has_its_name() -> None:
+    assert Point.__doc__ == "Point"
 
 
 def test_they_match_by_position() -> None:
