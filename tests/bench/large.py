@@ -21,8 +21,8 @@ _EVENTS: Final = 100_000_000
 _SMALLER: Final = (1_000_000, 10_000_000)
 _TURNS: Final = 2
 _WINDOW_TURNS: Final = 3
-# In the middle of some four hundred seconds.
-_WINDOW: Final = "200..201"
+# In the middle of some six hours.
+_WINDOW: Final = "10000..10001"
 _MOST_S: Final = 1.0
 _QUESTIONS: Final = (
     ("print",), ("analyze", "time"), ("analyze", "memory"), ("analyze", "comm"), ("analyze", "system"),

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.support.handmade import WORK, A, frames
-from tests.support.recording import Recording
+from tests.support.recording import EVENTS, Recording
 from vxmon.analysis.memory import analyze as analyze_of_memory
 from vxmon.analysis.memory.analyze import MemoryRequest, analyze_memory
 from vxmon.analysis.memory.named import named_figures as memory_figures
@@ -21,6 +21,7 @@ from vxmon.trace.criteria import Selection
 from vxmon.trace.faults import fault_instants
 from vxmon.trace.selection import selected
 from vxmon.trace.span import Span
+from vxmon.trace.state import UNKNOWN
 
 FRAMES = 30
 # Frames are 1000 us; the first begins 100 us after the first record.
@@ -80,6 +81,24 @@ def test_who_ran_is_known_behind_blocks_that_are_not_read(tmp_path: Path, drop: 
         some = who(trace, Selection(around="any", reach_ns=500 * HZ_NS))
     assert 20 < len(some) < len(whole) // 4
     assert set(some) <= whole
+
+
+def test_who_ran_is_not_claimed_where_switches_were_switched_off_before(tmp_path: Path) -> None:
+    rec = faulty()
+    rec.records = [r for r in rec.records if r.name != "TASK_SWITCH" or r.time < 4000]
+    rec.add(4000, "FILTER", EVENTS["TASK_SWITCH"].id, state=0)
+    rec.records.sort(key=lambda record: record.time)
+    with open_trace([rec.write(tmp_path / "s.pcapng")]) as trace:
+        assert isinstance(trace, StoredTrace)
+        whole = set(who(trace, Selection()))
+        for selection in (
+            Selection(span=Span(20_000 * HZ_NS, 21_000 * HZ_NS)),
+            Selection(around="any", reach_ns=50_000),
+        ):
+            some = who(trace, selection)
+            assert some
+            assert set(some) <= whole
+            assert {row[-1] for row in some if row[0] > 4100} == {UNKNOWN}
 
 
 def who(trace: StoredTrace, selection: Selection) -> list[tuple[int, ...]]:

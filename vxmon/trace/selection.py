@@ -382,9 +382,11 @@ def selected(
         books = Selected(selection, trace.facts, LiveStates(trace.facts) if whose else None)
         return _live(trace, books), books
     check_names(selection, trace.facts)
-    rows = rows_within(trace, selection.span, selection.cpus)
+    # Who ran is told by the head of each block, but not where switches were switched off before it.
+    whole = {boot.number: WHOLE for boot in trace.facts.boots if whose and trace.switches(boot.number)}
+    rows = rows_within(trace, selection.span, selection.cpus, whole or None)
     instants = find_faults(trace, selection) if selection.around and find_faults is not None else None
-    if instants is not None:
+    if instants is not None and not whole:
         rows = _rows_around(trace, rows, instants)
     books = Selected(selection, trace.facts, States(trace.facts, rows) if whose else None, instants)
     return map(books.take, trace.chunks(rows)), books
