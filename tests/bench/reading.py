@@ -21,11 +21,14 @@ from tests.bench.make_session import make_session
 from tests.bench.table import Row
 from tests.support.tree import ROOT
 from vxmon.trace import open_trace
+from vxmon_cli.allocator import keep_memory
 
-__all__ = ["BUILT", "SIZES", "Rate", "make", "make_session_of", "measure", "measure_load", "run"]
+__all__ = ["BUILT", "DECODE", "SIZES", "Rate", "make", "make_session_of", "measure", "measure_load", "run"]
 
 SIZES: Final = (1_000_000, 5_000_000)
 BUILT: Final = ROOT / "build" / "bench"
+# With what the command line sets before numpy is loaded.
+DECODE: Final = ("env", "OPENBLAS_NUM_THREADS=1", sys.executable, "-m", "tests.bench.reading")
 _TURNS: Final = 3
 # A small process between: what a process had before it became another one counts to its memory.
 _WATCH: Final = """
@@ -69,7 +72,7 @@ class Rate:
 
 
 def _commands(session: Path, trace: Path) -> dict[str, list[str]]:
-    decode = [sys.executable, "-m", "tests.bench.reading", str(session)]
+    decode = [*DECODE, str(session)]
     found = {
         "vxmon: decode and sort": ["env", "VXMON_INDEX=off", *decode],
         "vxmon: decode and sort, index kept": decode,
@@ -124,6 +127,8 @@ def _once(path: Path, make: Callable[[Path], object]) -> None:
 
 
 def _decode(path: str) -> None:
+    """As a command does it, before it makes anything of the events."""
+    keep_memory()
     with open_trace([path]) as trace:
         for _ in trace.chunks():
             pass

@@ -13,7 +13,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Final
 
-from tests.bench.reading import Rate, make_session_of, run
+from tests.bench.reading import DECODE, Rate, make_session_of, run
 from tests.bench.table import Row
 from vxmon.trace.store import index_name
 
@@ -25,10 +25,9 @@ _TURNS: Final = 3
 # From one size to the next an event may cost so much more: what is above is not noise.
 _LINEAR: Final = 1.25
 _VXMON: Final = (sys.executable, "-m", "vxmon_cli")
-_DECODE: Final = (sys.executable, "-m", "tests.bench.reading")
 _COMMANDS: Final = {
-    "decode and sort, no index kept": ("env", "VXMON_INDEX=off", *_DECODE),
-    "decode and sort, index kept": _DECODE,
+    "decode and sort, no index kept": ("env", "VXMON_INDEX=off", *DECODE),
+    "decode and sort, index kept": DECODE,
     "print": (*_VXMON, "print"),
     "analyze time": (*_VXMON, "analyze", "time"),
 }
@@ -47,7 +46,7 @@ def measure_size(session: Path, turns: int = _TURNS) -> dict[str, tuple[float, f
 
 def _first(session: Path) -> tuple[float, float]:
     index_name(session).unlink(missing_ok=True)
-    return run([*_DECODE, str(session)])
+    return run([*DECODE, str(session)])
 
 
 def rows_of(events: int, found: dict[str, tuple[float, float]]) -> Iterator[Row]:

@@ -23,8 +23,8 @@ from vxmon.trace.sharing import Slots, copied
 
 __all__ = ["ENOUGH_EVENTS", "chunks_ahead", "made_ahead"]
 
-ENOUGH_EVENTS: Final = 1_000_000
-"""With fewer events a second process does not pay."""
+ENOUGH_EVENTS: Final = 2_000_000
+"""With fewer events a second process does not pay: to start and to end it costs what a million take."""
 # A chunk has 384 blocks of up to 184 slots, each of them a record of 22 bytes or less.
 _SLOT_BYTES: Final = 5 << 19
 _SLOTS: Final = 10
