@@ -109,14 +109,15 @@ class PcapngFraming:
     @staticmethod
     def _walk(words: NDArray[np.uint32]) -> Ints:
         """Places that the chain of lengths leads to, in words; what is behind one that is wrong means nothing."""
-        view = words.astype("<u4", copy=False).data
+        # The length is the second word of each block.
+        sizes = words[1:].astype("<u4", copy=False).data
         begins: list[int] = []
         append = begins.append
         at = 0
         # So many blocks at most: a length of 0 leads nowhere.
         with contextlib.suppress(IndexError):
             for _ in range(len(words) // (_MIN_BLOCK >> 2) + 1):
-                size = view[at + 1]
+                size = sizes[at]
                 append(at)
                 at += size >> 2
         return np.array(begins, np.int64)

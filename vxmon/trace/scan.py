@@ -234,6 +234,8 @@ class Scanner:
         boot = self.boots.get(number)
         if boot is None:
             boot = self.boots[number] = Boot(number, first_seen_ns=now)
+        # Blocks of a batch are taken before its other datagrams, which may have come earlier.
+        boot.first_seen_ns = min(boot.first_seen_ns, now)
         return boot
 
     def _sight(self, boot: Boot, run: int) -> None:
