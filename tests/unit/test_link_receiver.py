@@ -165,16 +165,17 @@ def test_it_ends_while_no_buffer_is_free(target: socket.socket, host: socket.soc
 
 
 @pytest.mark.parametrize(
-    ("pause", "count", "wanted", "following"),
+    ("pause", "count", "wanted", "steady", "following"),
     [
-        (0.001, 3, 2048, 0.001),  # 3,000/s: answers do not wait
-        (0.001, 300, 2048, 0.001 * 2048 / 300),  # 300,000/s: until 2048 are there
-        (0.007, 2100, 2048, 0.007 * 2048 / 2100),
-        (0.001, 100, 2048, 0.008),  # 100,000/s: no longer than that
-        (0.008, 1, 2048, 0.001),  # it is over
-        (0.001, 0, 2048, 0.001),
-        (0.001, 300, 46, 0.00025),  # a small buffer of the kernel would be full
+        (0.001, 1, 2048, False, 0.001),  # answers do not wait
+        (0.001, 300, 2048, False, 0.001),
+        (0.001, 300, 2048, True, 0.001 * 2048 / 300),  # 300,000/s: until 2048 are there
+        (0.007, 2100, 2048, True, 0.007 * 2048 / 2100),
+        (0.001, 3, 2048, True, 0.008),  # 3,000/s: no longer than that
+        (0.008, 0, 2048, True, 0.008),
+        (0.008, 1, 2048, False, 0.001),  # it is over
+        (0.001, 300, 46, True, 0.00025),  # a small buffer of the kernel would be full
     ],
 )
-def test_how_long_to_gather(pause: float, count: int, wanted: int, following: float) -> None:
-    assert next_pause(pause, count, wanted) == pytest.approx(following)
+def test_how_long_to_gather(pause: float, count: int, wanted: int, steady: bool, following: float) -> None:
+    assert next_pause(pause, count, wanted, steady=steady) == pytest.approx(following)

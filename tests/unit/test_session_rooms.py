@@ -7,6 +7,8 @@ import numpy as np
 
 from vxmon.session.packets import Endpoint, frame_packets
 from vxmon.session.rooms import AT, LARGEST, ROOM, Rooms
+from vxmon.wire.block import encode_block, make_block
+from vxmon.wire.bulk import KINDS
 
 A, B = Endpoint(0x7F000001, 6530), Endpoint(0xC0A80102, 40001)
 
@@ -46,3 +48,16 @@ def test_the_largest_datagram_fits_with_all_around_it() -> None:
         some.lengths[0] = length
         (size,) = frame_packets(some, A, B).tolist()
         assert AT + length + 4 <= size <= ROOM
+
+
+def test_blocks_among_them_are_checked_once() -> None:
+    record = (33 << 22 | 7).to_bytes(4, "big") + bytes(4)
+    good = encode_block(make_block([record] * 10, 1, 1, sequence=3))
+    bad = good[:-1] + bytes([good[-1] ^ 1])
+    some = rooms(b"no block", good, b"", bad)
+    which, scan = some.blocks
+    assert which.tolist() == [1, 3]
+    assert [KINDS[kind] for kind in scan.kind] == ["ok", "checksum"]
+    assert scan.rows["sequence"][0] == 3
+    assert some.blocks is some.blocks
+    assert some.only(np.array([True, False, True, True])).blocks[0].tolist() == [2]

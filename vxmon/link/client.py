@@ -20,7 +20,7 @@ from vxmon.link.receiver import Received, Receiver, open_socket
 from vxmon.session.packets import Endpoint
 from vxmon.session.rooms import Rooms
 from vxmon.session.writer import Recorder
-from vxmon.wire.bulk import BLOCK_ROW, BlockScan, block_datagrams, scan_blocks
+from vxmon.wire.bulk import BlockScan
 from vxmon.wire.types import Channel, Reply, Request, Result
 
 __all__ = ["REFUSED_S", "Client", "Watch"]
@@ -41,8 +41,6 @@ _BUSY: Final = (
     "another host, or a capture, controls this target; try again when it has ended "
     "(capture --at tells a target things while it records)"
 )
-_NO_FLAGS: Final = np.zeros(0, bool)
-_NO_BLOCKS: Final = BlockScan(np.zeros(0, BLOCK_ROW), np.zeros(0, np.uint8), _NO_FLAGS, _NO_FLAGS)
 
 
 class Watch(Protocol):
@@ -166,15 +164,12 @@ class Client:
         self._guard(lambda: self._add(stamp, data, outgoing=True))
 
     def _take(self, batch: Received) -> None:
-        flat, offsets = batch.flat, batch.offsets
-        blocks = block_datagrams(flat, offsets, batch.lengths)
+        which, scan = batch.blocks
         now = time.monotonic_ns()
         # A reply to a start goes before the blocks of its run, and all that tells of blocks behind them.
-        others = np.flatnonzero(~blocks)
+        others = np.delete(np.arange(len(batch)), which)
         replies = batch.slots[others, _CHANNEL_AT] == Channel.REPLY
         self._receive(batch, others[replies], now)
-        which = np.flatnonzero(blocks)
-        scan = scan_blocks(flat, offsets[which], batch.lengths[which]) if len(which) else _NO_BLOCKS
         stored = self._store(batch.only(self._wanted(batch, which, scan)))
         if stored:
             valid = scan.kind == 0

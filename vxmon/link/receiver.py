@@ -8,6 +8,7 @@ arrives in a room with place for its packet block, so that it is stored without 
 
 from __future__ import annotations
 
+import collections
 import contextlib
 import ctypes
 import errno
@@ -35,12 +36,15 @@ BATCH: Final = 4096
 _BUFFERS: Final = 16
 _MOST_AT_ONCE: Final = 1024
 _CONTROL: Final = 64
-# After datagrams came, more are waited for: fewer and larger batches cost less. At high rates so long that a batch
-# has about so many, or that the kernel's buffer becomes full to this part.
+# After datagrams came, more are waited for: a batch costs a millisecond, whatever its size. When they come steadily, so
+# long that a batch has about so many, or that the kernel's buffer becomes full to this part.
 _GATHER_S: Final = 0.001
 _LONGEST_GATHER_S: Final = 0.008
 _GATHER: Final = 2048
 _GATHER_PART: Final = 1 / 4
+# They do when there were so many batches in this time.
+_STEADY: Final = 16
+_STEADY_S: Final = 0.16
 # What the kernel counts against its buffer for a datagram of ours, at most.
 _KERNEL_BYTES: Final = 2304
 _POLL_MS: Final = 100
@@ -135,14 +139,14 @@ def _gather_at_most(sock: socket.socket) -> int:
     return max(min(_GATHER, int(fitting * _GATHER_PART)), 1)
 
 
-def next_pause(pause: float, count: int, wanted: int) -> float:
+def next_pause(pause: float, count: int, wanted: int, *, steady: bool) -> float:
     """How long to gather when the last pause, in s, brought ``count`` datagrams: until ``wanted`` are there.
 
-    At low rates _GATHER_S, so that answers do not wait.
+    While they do not come steadily, as answers do not, no longer than _GATHER_S.
     """
-    if count * _GATHER_S < wanted * pause / 32:
+    if not steady:
         return _GATHER_S
-    return min(max(pause * wanted / count, _GATHER_S / 4), _LONGEST_GATHER_S)
+    return min(max(pause * wanted / max(count, 1), _GATHER_S / 4), _LONGEST_GATHER_S)
 
 
 class Receiver:
@@ -185,10 +189,14 @@ class Receiver:
         poll = select.poll()
         poll.register(self._socket, select.POLLIN)
         pause, buffer = _GATHER_S, self._free.get()
+        times = collections.deque[float](maxlen=_STEADY)
         while not self._stop.is_set() and not self.failure:
             if poll.poll(_HELD_MS if buffer.count else _POLL_MS):
                 time.sleep(pause)
-                pause = next_pause(pause, self._fill(buffer), self._gather)
+                now = time.monotonic()
+                steady = len(times) == _STEADY and now - times[0] < _STEADY_S
+                pause = next_pause(pause, self._fill(buffer), self._gather, steady=steady)
+                times.append(now)
             # While the consumer has something to do a larger batch is made for it.
             if buffer.is_full or (buffer.count and self._full.empty()):
                 self._full.put(buffer)

@@ -6,12 +6,14 @@ So what is received is stored without being copied: the parts before and behind 
 
 from __future__ import annotations
 
+from dataclasses import field
 from typing import Final, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from vxmon.valueclass import dataclass
+from vxmon.wire.bulk import BlockScan, block_datagrams, scan_blocks
 
 __all__ = ["AT", "LARGEST", "ROOM", "Rooms"]
 
@@ -33,6 +35,7 @@ class Rooms:
     memory: NDArray[np.uint8]
     lengths: NDArray[np.int64]
     times: NDArray[np.int64]
+    _found: tuple[NDArray[np.intp], BlockScan] | None = field(init=False, default=None)
 
     @classmethod
     def of(cls, times: NDArray[np.int64], slots: NDArray[np.uint8], lengths: NDArray[np.int64]) -> Self:
@@ -59,6 +62,15 @@ class Rooms:
     def slots(self) -> NDArray[np.uint8]:
         """One datagram a row; bytes behind its length are of no meaning."""
         return self.memory[:, AT:]
+
+    @property
+    def blocks(self) -> tuple[NDArray[np.intp], BlockScan]:
+        """Which of the datagrams look like blocks, and what is known of those; checked once."""
+        if self._found is None:
+            flat, offsets = self.flat, self.offsets
+            which = np.flatnonzero(block_datagrams(flat, offsets, self.lengths))
+            self._found = which, scan_blocks(flat, offsets[which], self.lengths[which])
+        return self._found
 
     def payload(self, number: int) -> bytes:
         """One datagram."""

@@ -25,7 +25,6 @@ from vxmon.session.sink import FileSink
 from vxmon.session.tablekeeper import TableKeeper
 from vxmon.session.writer import SessionWriter
 from vxmon.valueclass import dataclass
-from vxmon.wire.bulk import block_datagrams, scan_blocks
 
 __all__ = ["RotatingRecorder", "part_name"]
 
@@ -148,11 +147,7 @@ class RotatingRecorder:
     def _where(self, rooms: Rooms) -> NDArray[np.int64]:
         """The older file of each late block, and what goes nowhere: blocks of closed files that came again."""
         where = np.full(len(rooms), _CURRENT, np.int64)
-        flat, offsets, lengths = rooms.flat, rooms.offsets, rooms.lengths
-        which = np.flatnonzero(block_datagrams(flat, offsets, lengths))
-        if not len(which):
-            return where
-        scan = scan_blocks(flat, offsets[which], lengths[which])
+        which, scan = rooms.blocks
         # A damaged block goes where it says that it belongs: elsewhere it would look like a loss.
         told = (scan.kind == 0) | scan.claims | scan.exact
         which, rows, valid = which[told], scan.rows[told], scan.kind[told] == 0
