@@ -4,6 +4,8 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -26,11 +28,14 @@ from tests.support.handmade import (
 )
 from tests.support.recording import EVENTS, Record, Recording
 from tests.support.scheduling import random_session
+from vxmon.analysis import walk
 from vxmon.analysis.scene import Scope
 from vxmon.analysis.system.analyze import SystemRequest, analyze_system
 from vxmon.analysis.system.named import named_figures
 from vxmon.analysis.system.result import BootSystem, Category, Fault, Kind
 from vxmon.trace import StoredTrace, open_trace
+from vxmon.trace.batches import batched
+from vxmon.trace.columns import Chunk
 from vxmon.trace.span import parse_span
 from vxmon.wire.types import NOT_KNOWN
 
@@ -294,14 +299,14 @@ def test_figures_have_names_that_differ(tmp_path: Path) -> None:
 # ---------------------------------------------------------------- random sessions
 
 
-def with_errors(seed: int) -> Recording:
-    """A random module whose user events are errors, samples, messages and interrupts in turn."""
+def with_errors(seed: int, rate: float = 1) -> Recording:
+    """A random module of whose user events some are errors, samples and messages in turn."""
     rec = random_session(seed)
     rng = random.Random(seed)
     owner = {task.index: task.partition for task in rec.tasks}
     records = []
     for r in rec.records:
-        if r.name != "USER_POINT":
+        if r.name != "USER_POINT" or rng.random() >= rate:
             records.append(r)
             continue
         task = rng.choice([*owner, NOT_KNOWN])
@@ -315,6 +320,35 @@ def with_errors(seed: int) -> Recording:
         records.append(Record(r.time, name, arg, fields, r.stream))
     rec.records = records
     return rec
+
+
+def in_pieces(monkeypatch: pytest.MonkeyPatch, records: int) -> None:
+    """Have walks take so many records at a time."""
+
+    def pieces(chunks: Iterable[Chunk]) -> Iterator[Chunk]:
+        for chunk in batched(chunks):
+            for begin in range(0, len(chunk.columns), records):
+                yield replace(chunk, columns=chunk.columns.take(slice(begin, begin + records)))
+
+    monkeypatch.setattr(walk, "batched", pieces)
+
+
+def test_where_batches_end_does_not_show(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Windows are looked into only where faults ask for them: those that come later find all that they need.
+
+    Signs of a partition's mode are kept for two batches, so with losses these must not be shorter than a frame.
+    """
+    margins = 0
+    for seed in range(16):
+        rec = with_errors(seed, rate=0.15)
+        drop = tuple(range(3, len(rec.blocks()), 9)) if seed % 2 else ()
+        monkeypatch.undo()
+        whole = analyzed(rec, tmp_path, drop)
+        margins += sum(fault.margin.value is not None for fault in whole.faults)
+        for records in (40,) if drop else (3, 11, 40):
+            in_pieces(monkeypatch, records)
+            assert analyzed(rec, tmp_path, drop) == whole, (seed, records)
+    assert margins > 20
 
 
 FACTS = (

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from vxmon.valueclass import dataclass
 
-__all__ = ["History"]
+__all__ = ["History", "last_of_each"]
 
 # Positions in a chunk are below this; a key is shifted above them.
 _PLACES: Final = 40
@@ -63,11 +63,18 @@ class History:
 
     def _forget(self) -> None:
         """All but the last rows of each key."""
-        count = len(self._key)
-        if not count:
-            return
-        ends = np.append(np.flatnonzero(self._key[1:] != self._key[:-1]) + 1, count)
-        end = np.repeat(ends, np.diff(ends, prepend=0))
-        last = end - np.arange(count) <= self.keep
+        last = last_of_each(self._key, self.keep)
         self._key = self._key[last]
         self.columns = {name: column[last] for name, column in self.columns.items()}
+
+
+def last_of_each(key: Ints, keep: int) -> NDArray[np.intp]:
+    """Positions of the last rows of each key, in order. Keys are whole numbers from 0 to 65535."""
+    count = len(key)
+    if not count or (key == key[0]).all():
+        return np.arange(max(count - keep, 0), count)
+    order = np.argsort(key.astype(np.uint16), kind="stable")
+    own = key[order]
+    ends = np.append(np.flatnonzero(own[1:] != own[:-1]) + 1, count)
+    last = np.repeat(ends, np.diff(ends, prepend=0)) - np.arange(count) <= keep
+    return np.sort(order[last])

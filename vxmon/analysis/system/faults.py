@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from vxmon.analysis.scene import Scene
 from vxmon.trace.columns import Columns
-from vxmon.trace.history import History
+from vxmon.trace.history import History, last_of_each
 from vxmon.trace.names import LOSS_ID
 from vxmon.trace.state import Probes
 from vxmon.valueclass import dataclass
@@ -60,18 +60,35 @@ class FaultRows:
 
 @dataclass(slots=True)
 class _Reader:
-    """Fields of one chunk's records, -1 where a record is too short to have them."""
+    """Fields of one chunk's records, -1 where a record is too short to have them.
+
+    ``last`` is true where only the last records of each key are of interest, as there is no fault among them.
+    """
 
     scene: Scene
     columns: Columns
     losses: Ints
     loss_base: int
+    last: bool
 
-    def rows(self, event: int, names: tuple[str, ...]) -> tuple[Rows, dict[str, Ints]]:
-        """Records of an event that have these fields, and what every history keeps of them besides."""
+    def rows(self, event: int, names: tuple[str, ...], key: str, keep: int) -> tuple[Rows, dict[str, Ints]]:
+        """Records of an event that have these fields, and what every history keeps of them besides.
+
+        ``key`` is the field, or "arg" or "stream", by which a history keeps the last ones.
+        """
         which = self.scene.reader.having(self.columns, event, names)
+        if self.last:
+            which = which[last_of_each(self.key(event, key, which), keep)]
         values = {name: self.scene.reader.values(self.columns, event, name, which) for name in names}
-        return which, values | {"time": self.columns.time[which], "losses": self.count(which)}
+        more = {"time": self.columns.time[which], "losses": self.count(which), "key": self.key(event, key, which)}
+        return which, values | more
+
+    def key(self, event: int, name: str, which: Rows) -> Ints:
+        """By what a history tells rows apart."""
+        if name in ("arg", "stream"):
+            column: Ints = getattr(self.columns, name)[which].astype(np.int64)
+            return column
+        return self.scene.reader.values(self.columns, event, name, which)
 
     def count(self, which: Rows) -> Ints:
         """How many losses came before records, over all streams of the boot."""
@@ -101,11 +118,11 @@ class FaultColumns:
         lost = np.flatnonzero(columns.id == LOSS_ID)
         if self._losses < 0:
             self._see_before(int(columns.time[0]))
-        reader = _Reader(self.scene, columns, lost, self._losses)
+        faults = [kept[some.at] & np.isin(columns.id[some.at], _FAULTS) for some in probes]
+        reader = _Reader(self.scene, columns, lost, self._losses, last=not any(map(np.any, faults)))
         self._remember(reader)
         found = []
-        for some in probes:
-            is_fault = kept[some.at] & np.isin(columns.id[some.at], _FAULTS)
+        for some, is_fault in zip(probes, faults, strict=True):
             room = max(MOST_FAULTS - self.kept, 0)
             self.left_out += max(int(is_fault.sum()) - room, 0)
             which = np.flatnonzero(is_fault)[:room]
@@ -126,45 +143,39 @@ class FaultColumns:
     # ------------------------------------------------------------ what came before
 
     def _remember(self, reader: _Reader) -> None:
-        columns = reader.columns
-
-        def argument(which: Rows) -> Ints:
-            return columns.arg[which].astype(np.int64)
-
-        for history, event, names in (
-            (self._releases, EventId.RELEASE, ("release", "activation")),
-            (self._completions, EventId.COMPLETE, ("activation",)),
+        for history, event, names, key in (
+            (self._releases, EventId.RELEASE, ("release", "activation"), "arg"),
+            (self._completions, EventId.COMPLETE, ("activation",), "arg"),
+            (self._interrupts, EventId.INT_ENTR, ("vector", "ip"), "stream"),
+            (self._exceptions, EventId.EXCEPTION, _EXCEPTION, "stream"),
+            (self._switches, EventId.TASK_SWITCH, (), "stream"),
         ):
-            which, values = reader.rows(event, names)
-            history.feed(argument(which), which, values)
+            which, values = reader.rows(event, names, key, history.keep)
+            if history is self._interrupts:
+                values["number"] = reader.key(event, "arg", which)
+            history.feed(values.pop("key"), which, values)
         self._remember_memory(reader)
         self._remember_messages(reader)
-        which, values = reader.rows(EventId.INT_ENTR, ("vector", "ip"))
-        self._interrupts.feed(columns.stream[which].astype(np.int64), which, values | {"number": argument(which)})
-        which, values = reader.rows(EventId.EXCEPTION, _EXCEPTION)
-        self._exceptions.feed(columns.stream[which].astype(np.int64), which, values)
-        switch = self.scene.reader.of(columns, EventId.TASK_SWITCH)
-        self._switches.feed(columns.stream[switch].astype(np.int64), switch, {"time": columns.time[switch]})
 
     def _remember_memory(self, reader: _Reader) -> None:
         """Samples, and what is known of the heap when a partition leaves the processor."""
-        own, values = reader.rows(EventId.MEM_SAMPLE, _SAMPLE)
-        left, others = reader.rows(EventId.MEM_SWITCH, _SAMPLE[:2])
+        own, values = reader.rows(EventId.MEM_SAMPLE, _SAMPLE, "arg", self._samples.keep)
+        left, others = reader.rows(EventId.MEM_SWITCH, _SAMPLE[:2], "arg", self._samples.keep)
         others["largest"] = np.full(len(left), -1, np.int64)
-        which = np.concatenate([own, left])
         joined = {name: np.concatenate([values[name], others[name]]) for name in values}
-        self._samples.feed(reader.columns.arg[which].astype(np.int64), which, joined)
+        self._samples.feed(joined.pop("key"), np.concatenate([own, left]), joined)
 
     def _remember_messages(self, reader: _Reader) -> None:
-        sent, values = reader.rows(EventId.MSG_SEND, _MESSAGE)
-        received, others = reader.rows(EventId.MSG_RECEIVE, _MESSAGE)
+        keep = self._messages.keep
+        sent, values = reader.rows(EventId.MSG_SEND, _MESSAGE, "partition", keep)
+        received, others = reader.rows(EventId.MSG_RECEIVE, _MESSAGE, "partition", keep)
         which = np.concatenate([sent, received])
         joined = {name: np.concatenate([values[name], others[name]]) for name in values}
         joined |= {
             "object": reader.columns.arg[which].astype(np.int64),
             "sent": np.concatenate([np.ones(len(sent), np.int64), np.zeros(len(received), np.int64)]),
         }
-        self._messages.feed(joined["partition"], which, joined)
+        self._messages.feed(joined.pop("key"), which, joined)
 
     # ------------------------------------------------------------ faults
 

@@ -32,6 +32,8 @@ OPEN: Final = 4
 """Not decided yet."""
 
 _MARGIN: Final = PARTS.index("margin")
+# Major frames of segments that are held for faults to come.
+_HELD: Final = 3
 
 Ints = NDArray[np.int64]
 
@@ -65,13 +67,15 @@ class Places:
     windows: Windows = field(init=False)
     modes: dict[int, Modes] = field(default_factory=dict)
     _track: FrameTrack = field(init=False)
+    _held: list[tuple[list[Segments], FrameRows]] = field(default_factory=list)
+    _let_go: bool = False
     _planned: Occurrences = field(default_factory=Occurrences.none)
     _seeking: list[tuple[int, int, int]] = field(default_factory=list)
     _placed: list[int] = field(default_factory=list)
     _waiting: list[_Waiting] = field(default_factory=list)
 
     def __post_init__(self) -> None:
-        self.windows = Windows(self.scene.schedules, self.scene.people, self.scene.stream_losses(self.stream))
+        self.windows = self._new_windows()
         self._track = FrameTrack(self.scene.schedules)
 
     def feed(self, columns: Columns, segments: list[Segments], time: Ints, window: Ints) -> None:
@@ -84,14 +88,21 @@ class Places:
             self.status.append(OPEN)
         frames = frame_rows(columns, self.scene.reader, self.stream)
         self.scene.add_modes(self.modes, columns)
+        self._held.append((segments, frames))
+        asked = bool(self._seeking or self._placed)
         self._plan(self._track.add(frames))
-        self._enter(self.windows.feed(segments, frames))
+        if asked:
+            self._account()
+        else:
+            self._hold_last(int(columns.time[-1]))
 
     def finish(self, segments: list[Segments]) -> None:
         """Take the rest, and decide what is open."""
         nothing = np.zeros(0, np.int64)
-        self._enter(self.windows.feed(segments, FrameRows(nothing, nothing, nothing)))
-        self._enter(self.windows.finish())
+        self._held.append((segments, FrameRows(nothing, nothing, nothing)))
+        if self._placed:
+            self._account()
+            self._enter(self.windows.finish())
         for row in self._placed:
             self.status[row] = CUT
         for some in self._waiting:
@@ -102,8 +113,32 @@ class Places:
             self.status[some.row] = DOUBT if doubt else OFF if normal is False else SURE
         self._placed, self._waiting = [], []
 
-    # ------------------------------------------------------------ occurrences
+    # ------------------------------------------------------------ what faults ask for
 
+    def _new_windows(self) -> Windows:
+        return Windows(self.scene.schedules, self.scene.people, self.scene.stream_losses(self.stream))
+
+    def _account(self) -> None:
+        """Look into the windows of what is held."""
+        if self._let_go:
+            self.windows, self._let_go = self._new_windows(), False
+        held, self._held = self._held, []
+        frames = FrameRows(*(np.concatenate([getattr(f, name) for _, f in held]) for name in _FRAME_COLUMNS))
+        self._enter(self.windows.feed([s for segments, _ in held for s in segments], frames))
+
+    def _hold_last(self, until: int) -> None:
+        """No fault asks for windows yet; a later one will ask for that it is in, or the one before, at most."""
+        longest = max((s.major_frame for s in self.scene.schedules.values()), default=0)
+        held = [(_behind(until - _HELD * longest, segments), frames) for segments, frames in self._held]
+        frames = FrameRows(*(np.concatenate([getattr(f, name) for _, f in held]) for name in _FRAME_COLUMNS))
+        first = int(np.searchsorted(frames.start, until - 2 * _HELD * longest))
+        # Of frames that a loss hides the last one before them tells where they were.
+        rest = slice(max(min(first, len(frames.start) - 1), 0), None)
+        frames = FrameRows(*(getattr(frames, name)[rest].copy() for name in _FRAME_COLUMNS))
+        self._held = [([s for segments, _ in held for s in segments], frames)]
+        self._let_go = True
+
+    # ------------------------------------------------------------ occurrences
     def _plan(self, made: Occurrences) -> None:
         self._planned = Occurrences.join([self._planned, made])
         covered = self._track.covered
@@ -195,3 +230,12 @@ class Places:
         first, last = np.minimum(first, len(lost_to) - 1), np.maximum(behind - 1, 0)
         out: NDArray[np.bool_] = touched & ((lost_from[first] < start) | (lost_to[last] > end))
         return out
+
+
+_FRAME_COLUMNS: Final = ("start", "frame", "schedule")
+
+
+def _behind(time: int, parts: list[Segments]) -> list[Segments]:
+    """Segments that end behind an instant, as columns of their own."""
+    few = [segments.take(np.flatnonzero(segments.end > time)) for segments in parts if int(segments.end[-1]) > time]
+    return [segments for segments in few if len(segments)]
