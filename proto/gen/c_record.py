@@ -40,12 +40,16 @@ static inline uint32_t vxm_pack_bytes(uint32_t *words, uint32_t used, const void
     uint8_t *to = (uint8_t *)(words + used);
     const uint32_t room = (2u * VXM_MAX_DATA_SLOTS - used) * 4u;
     const uint32_t taken = length < room ? length : room;
-    uint32_t i;
-    for (i = 0; i < taken; i++) {
-        to[i] = from[i];
+    const uint32_t slots = (used * 4u + taken + VXM_SLOT_BYTES - 1u) / VXM_SLOT_BYTES;
+    uint32_t *last = words + 2u * (slots == 0u ? 0u : slots - 1u);
+    uint32_t i = 0;
+    last[0] = 0; /* fields that lie here are stored later */
+    last[1] = 0;
+    for (; i + 4u <= taken; i += 4u) {
+        VXM_COPY_WORD(to + i, from + i);
     }
-    for (; i < room && ((i + used * 4u) % VXM_SLOT_BYTES != 0u || i == 0u); i++) {
-        to[i] = 0;
+    for (; i < taken; i++) {
+        to[i] = from[i];
     }
     return taken;
 }
@@ -53,11 +57,12 @@ static inline uint32_t vxm_pack_bytes(uint32_t *words, uint32_t used, const void
 /* Length of a text that goes into a record, without its NUL; NULL counts as empty. */
 static inline uint32_t vxm_text_length(const char *text)
 {
-    uint32_t length = 0;
-    while (text != NULL && length < VXM_MAX_DATA_SLOTS * VXM_SLOT_BYTES && text[length] != '\\0') {
-        length++;
+    const char *at = text;
+    const char *const end = text == NULL ? text : text + VXM_MAX_DATA_SLOTS * VXM_SLOT_BYTES;
+    while (at != end && *at != '\\0') {
+        at++;
     }
-    return length;
+    return (uint32_t)(at - text);
 }
 
 /* Data slots of `used` words and `bytes` bytes behind them; at least one. */

@@ -74,18 +74,33 @@ void vxm_record3(uint32_t head, uint32_t a, uint32_t b, uint32_t c, uint32_t d, 
     finish(stream, to + 8, state);
 }
 
-void vxm_record_n(uint32_t head, const uint32_t *words)
+/* More slots than are worth a function of their own. */
+static void record_many(uint32_t head, const uint32_t *words, uint32_t slots)
 {
-    uint32_t count = VXM_HEAD_DATA_WORDS(head);
-    if (count > VXM_MAX_DATA_SLOTS * VXM_SLOT_WORDS) {
-        return;
-    }
     uintptr_t state = VXM_PORT_MASK();
     struct vxm_stream *stream = &vxm_recorder.stream[VXM_PORT_STREAM()];
     uint32_t *to = begin(stream, head) + VXM_SLOT_WORDS;
-    for (uint32_t i = 0; i < count; i += VXM_SLOT_WORDS) {
-        to[i] = words[i];
-        to[i + 1] = words[i + 1];
+    do {
+        to[0] = words[0];
+        to[1] = words[1];
+        to += VXM_SLOT_WORDS;
+        words += VXM_SLOT_WORDS;
+    } while (--slots != 0);
+    finish(stream, to, state);
+}
+
+void vxm_record_n(uint32_t head, const uint32_t *words)
+{
+    uint32_t slots = VXM_HEAD_SLOTS(head);
+    if (slots == 0) {
+        vxm_record0(head);
+    } else if (slots == 1u) {
+        vxm_record1(head, words[0], words[1]);
+    } else if (slots == 2u) {
+        vxm_record2(head, words[0], words[1], words[2], words[3]);
+    } else if (slots == 3u) {
+        vxm_record3(head, words[0], words[1], words[2], words[3], words[4], words[5]);
+    } else if (slots <= VXM_MAX_DATA_SLOTS) {
+        record_many(head, words, slots);
     }
-    finish(stream, to + count, state);
 }

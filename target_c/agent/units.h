@@ -22,6 +22,7 @@
 /* Data words of a record, from its word 0. */
 #define VXM_HEAD_DATA_WORDS(head) (((head) >> 15) & 0x7Eu)
 #define VXM_HEAD_SLOTS_MASK 0x003F0000u
+#define VXM_HEAD_SLOTS(head) (((head) >> 16) & 0x3Fu)
 #define VXM_HEAD_ID(head) ((head) >> 22)
 
 /* A unit older than this is closed at the next window or step, long before its times are ambiguous. */

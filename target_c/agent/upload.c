@@ -26,7 +26,9 @@ struct upload {
     uint32_t head;
     uint32_t count;
     uint32_t max_slots;       /* of a block */
+    struct vxm_cut *cutting;  /* the newest, as long as there is more of its unit; it may be stale */
     struct vxm_cursor cursor; /* in the newest cut */
+    uint64_t overwritten;     /* records, when the newest began */
     uint64_t blocks;
     uint64_t records; /* in blocks */
     uint64_t held;
@@ -130,9 +132,17 @@ static bool send(const struct vxm_block *block)
     return vxm_frame_send_block(vxm_link_peer(), block->sequence, length, covered);
 }
 
-/* The oldest unit that is closed and not cut whole becomes READING; NULL when there is none. */
-static struct vxm_unit *claim_next(unsigned number, uint64_t *overwritten)
+/* Is this unit, which is closed or filling, the one that is being cut? */
+static bool is_being_cut(const struct upload *upload, const struct vxm_unit *unit)
 {
+    const struct vxm_cut *cut = upload->cutting;
+    return cut != NULL && cut->unit == unit && cut->first_index == unit->first_index;
+}
+
+/* The oldest unit that is closed and not cut whole becomes READING; NULL when there is none. */
+static struct vxm_unit *claim_next(unsigned number)
+{
+    struct upload *upload = &uploads[number];
     uintptr_t state = VXM_PORT_MASK();
     struct vxm_unit *unit = vxm_units_next_to_cut(number);
     if (unit == vxm_recorder.stream[number].unit) {
@@ -140,31 +150,21 @@ static struct vxm_unit *claim_next(unsigned number, uint64_t *overwritten)
     }
     if (unit != NULL) {
         unit->reading = true;
-        *overwritten = vxm_units_overwritten(number);
+        if (!is_being_cut(upload, unit)) {
+            upload->cutting = NULL;
+            upload->overwritten = vxm_units_overwritten(number);
+        }
     }
     VXM_PORT_UNMASK(state);
     return unit;
 }
 
-/* Is the newest entry that of this unit, which is closed or filling? */
-static bool is_being_cut(const struct upload *upload, const struct vxm_unit *unit)
-{
-    if (upload->count == 0) {
-        return false;
-    }
-    const struct vxm_cut *newest = cut_at(upload, upload->count - 1u);
-    return newest->unit == unit && newest->first_index == unit->first_index;
-}
-
 /*
- * The entry of the unit that is being cut; a new one when its cutting begins. All units older than it
- * are cut or overwritten by then, so what else is missing below its first index was dropped.
+ * The entry of a unit whose cutting begins. All units older than it are cut or overwritten by then, so what else is
+ * missing below its first index was dropped.
  */
-static struct vxm_cut *entry_of(struct upload *upload, struct vxm_unit *unit, uint64_t overwritten)
+static struct vxm_cut *begin_cut(struct upload *upload, struct vxm_unit *unit)
 {
-    if (is_being_cut(upload, unit)) {
-        return cut_at(upload, upload->count - 1u);
-    }
     prune(upload);
     if (upload->count == upload->capacity) {
         compact(upload);
@@ -174,10 +174,11 @@ static struct vxm_cut *entry_of(struct upload *upload, struct vxm_unit *unit, ui
         .unit = unit,
         .first_index = unit->first_index,
         .first_block = upload->blocks,
-        .overwritten = overwritten,
-        .dropped = unit->first_index - upload->records - overwritten,
+        .overwritten = upload->overwritten,
+        .dropped = unit->first_index - upload->records - upload->overwritten,
     };
     vxm_cursor_begin(&upload->cursor, unit);
+    upload->cutting = cut;
     return cut;
 }
 
@@ -222,12 +223,11 @@ static enum vxm_work cut_step(unsigned number)
 {
     struct upload *upload = &uploads[number];
     struct vxm_block block;
-    uint64_t overwritten = 0;
-    struct vxm_unit *unit = window_is_open(upload) ? claim_next(number, &overwritten) : NULL;
+    struct vxm_unit *unit = window_is_open(upload) ? claim_next(number) : NULL;
     if (unit == NULL) {
         return VXM_IDLE;
     }
-    struct vxm_cut *cut = entry_of(upload, unit, overwritten);
+    struct vxm_cut *cut = upload->cutting != NULL ? upload->cutting : begin_cut(upload, unit);
     const struct vxm_cursor before = upload->cursor;
     (void)vxm_block_walk(&upload->cursor, unit, upload->max_slots, &block);
     fill(&block, number, cut, upload->blocks);

@@ -44,7 +44,7 @@ def run(program: Path) -> dict[str, float]:
 
     """
     command = "qemu-system-ppc -M ppce500 -cpu e500mc -m 128 -nographic -nic none -icount shift=0,sleep=off".split()
-    command += ["-kernel", str(program)]
+    command += ["-netdev", "hubport,id=n0,hubid=0", "-device", "eTSEC,netdev=n0", "-kernel", str(program)]
     done = subprocess.run(
         command, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=LIMIT_S, check=True
     )

@@ -28,7 +28,11 @@ GOALS: Final = {
     "four_arguments": 34,
     "switched_off": 3,
     "masked_one_argument": 15,
+    "masked_two_arguments": 22,
     "masked_four_arguments": 29,
+    "masked_eight_arguments": 36,
+    "masked_text_of_16_bytes": 29,
+    "masked_from_interrupt": 22,
     "masked_open": 80,
     "upload_8_instructions_per_byte": 4,
     "upload_24_instructions_per_byte": 4,
@@ -45,7 +49,7 @@ def _sources() -> list[Path]:
     agent = ROOT / "target_c" / "agent"
     return [
         ROOT / "tests" / "bench" / "record_bench.c",
-        ROOT / "target_c" / "kernel" / "core" / "library.c",
+        *(ROOT / "target_c" / "kernel" / name for name in ("core/library.c", "core/net.c", "board/ppce500/etsec.c")),
         *sorted(agent.glob("*.c")),
         agent / "generated" / "event_table.c",
         agent / "generated" / "vxmon.pb.c",
@@ -55,7 +59,8 @@ def _sources() -> list[Path]:
 
 
 def _program(name: str, port: str) -> Path:
-    includes = (port, ".", "target_c/include", "target_c/agent", "target_c/kernel/include", NANOPB)
+    kernel = ("target_c/kernel/include", "target_c/kernel/board/ppce500")
+    includes = (port, ".", "target_c/include", "target_c/agent", *kernel, NANOPB)
     security = (_BEARSSL / "inc", _BEARSSL / "src")
     return build(name, _sources(), (*includes, *security), "-isystem", "target_c/agent/freestanding")
 

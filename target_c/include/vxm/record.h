@@ -70,6 +70,18 @@ void vxm_record2(uint32_t head, uint32_t a, uint32_t b, uint32_t c, uint32_t d);
 void vxm_record3(uint32_t head, uint32_t a, uint32_t b, uint32_t c, uint32_t d, uint32_t e, uint32_t f);
 void vxm_record_n(uint32_t head, const uint32_t *words);
 
+/* Copies four bytes of any alignment as one load and one store, where the compiler can tell that it may. */
+#if defined(__GNUC__) || defined(__clang__)
+#define VXM_COPY_WORD(to, from) __builtin_memcpy(to, from, 4u)
+#else
+#define VXM_COPY_WORD(to, from)                                                                                        \
+    do {                                                                                                               \
+        for (unsigned byte_ = 0; byte_ < 4u; byte_++) {                                                                \
+            (to)[byte_] = (from)[byte_];                                                                               \
+        }                                                                                                              \
+    } while (0)
+#endif
+
 /* The two words of a 64-bit value in the order in which they are stored. */
 #if VXM_PORT_BIG_ENDIAN
 #define VXM_FIRST_WORD(v) ((uint32_t)((uint64_t)(v) >> 32))

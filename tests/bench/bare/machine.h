@@ -22,6 +22,9 @@ void bare_print(const char *text);
 /* A line `name value`, the value with one decimal. */
 void bare_print_tenths(const char *name, uint64_t tenths);
 
+/* Runs a function as the handler of the decrementer's interrupt, once. */
+void bare_interrupt(void (*handler)(void));
+
 void bare_power_off(void);
 
 static inline uint32_t bare_clock(void)
