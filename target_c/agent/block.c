@@ -55,16 +55,17 @@ static inline bool changes_context(uint32_t head)
 /* What the record of word 0 `head` makes of the context. In this order because of the many events of class TASK. */
 static inline void follow(struct vxm_context *context, uint32_t head)
 {
-    uint32_t id = VXM_HEAD_ID(head);
-    if (id > VXM_EVENT_TASK_SWITCH) {
-        if (id >= VXM_EVENT_INT_ENTR) {
-            context->depth = (uint16_t)(context->depth + (id == VXM_EVENT_INT_ENTR ? 1u : UINT16_MAX));
+    if (head >= VXM_HEAD(VXM_EVENT_TASK_SWITCH + 1, 0, 0)) {
+        if (head >= VXM_HEAD(VXM_EVENT_INT_EXIT, 0, 0)) {
+            context->depth--;
+        } else if (head >= VXM_HEAD(VXM_EVENT_INT_ENTR, 0, 0)) {
+            context->depth++;
         }
-    } else if (id == VXM_EVENT_TASK_SWITCH) {
+    } else if (head >= VXM_HEAD(VXM_EVENT_TASK_SWITCH, 0, 0)) {
         context->task = (uint16_t)head;
-    } else if (id == VXM_EVENT_PARTITION_SWITCH) {
+    } else if (VXM_HEAD_ID(head) == VXM_EVENT_PARTITION_SWITCH) {
         context->partition = (uint16_t)head;
-    } else if (id == VXM_EVENT_WINDOW) {
+    } else if (VXM_HEAD_ID(head) == VXM_EVENT_WINDOW) {
         context->window = (uint16_t)head;
     }
 }
@@ -158,10 +159,13 @@ static inline uint32_t bits_between(const uint32_t *at, const uint32_t *end)
 static inline const uint32_t *mark_until(const uint32_t *limit, const uint32_t *at, uint32_t *marks,
                                          struct vxm_context *context)
 {
-    const uint32_t *plain = pass_plain(at, limit);
-    uint32_t bits = *marks | bits_between(at, plain);
+    uint32_t bits = *marks;
 
-    at = plain;
+    if (at < limit && not_plain(*at) == 0) {
+        const uint32_t *plain = pass_plain(at, limit);
+        bits |= bits_between(at, plain);
+        at = plain;
+    }
     while (at < limit) {
         uint32_t head = *at;
         bits |= bit_of(at);

@@ -129,8 +129,8 @@ void mpic_enable(uint32_t source)
 
 /* ------------------------------------------------------------------ measuring */
 
-static const uint16_t ENABLED[] = {VXM_EVENT_USER_POINT, VXM_EVENT_COMPLETE,  VXM_EVENT_DEADLINE,
-                                   VXM_EVENT_MSG_SEND,   VXM_EVENT_USER_TEXT, VXM_EVENT_INT_ENTR};
+static const uint16_t ENABLED[] = {VXM_EVENT_USER_POINT, VXM_EVENT_COMPLETE, VXM_EVENT_DEADLINE, VXM_EVENT_MSG_SEND,
+                                   VXM_EVENT_USER_TEXT,  VXM_EVENT_INT_ENTR, VXM_EVENT_USER};
 
 static void start(uint16_t units, uint8_t policy)
 {
@@ -215,12 +215,17 @@ FUNCTION text_of_16(uint16_t i)
 
 FUNCTION switched_off(uint16_t i, uint32_t a, uint32_t b)
 {
-    vxm_user(i, a, b);
+    vxm_stack_sample(i, a, b);
 }
 
 FUNCTION two_arguments(uint16_t i)
 {
     vxm_complete(i, i);
+}
+
+FUNCTION user_event(uint16_t i)
+{
+    vxm_user(i, i, i);
 }
 
 FUNCTION four_arguments(uint16_t i)
@@ -508,6 +513,7 @@ void bench_main(void)
     measure_changes(four_names, 4, four_arguments);
     measure_lost();
     measure_upload("upload_8", one_argument, 1);
+    measure_upload("upload_16", user_event, 2);
     measure_upload("upload_24", four_arguments, 3);
     measure_parts("upload_8", 0);
     measure_parts("upload_24", 2);
