@@ -169,7 +169,7 @@ static struct vxm_cut *begin_cut(struct upload *upload, struct vxm_unit *unit)
     if (upload->count == upload->capacity) {
         compact(upload);
     }
-    struct vxm_cut *cut = cut_at(upload, upload->count++);
+    struct vxm_cut *cut = cut_at(upload, upload->count);
     *cut = (struct vxm_cut){
         .unit = unit,
         .first_index = unit->first_index,
@@ -178,6 +178,7 @@ static struct vxm_cut *begin_cut(struct upload *upload, struct vxm_unit *unit)
         .dropped = unit->first_index - upload->records - upload->overwritten,
     };
     vxm_cursor_begin(&upload->cursor, unit);
+    upload->count++;
     upload->cutting = cut;
     return cut;
 }
@@ -218,7 +219,10 @@ static bool window_is_open(const struct upload *upload)
            VXM_PORT_CLOCK64() - upload->sent_at >= vxm_ticks_of_ms(PROBE_INTERVAL_MS);
 }
 
-/* Cuts and sends the next block of a stream. It counts as cut only when the network has taken it. */
+/*
+ * Cuts and sends the next block of a stream. It counts as cut only when the network has taken it; nothing is changed
+ * before, for a target that goes down may begin a new step while one is not over.
+ */
 static enum vxm_work cut_step(unsigned number)
 {
     struct upload *upload = &uploads[number];
@@ -228,13 +232,12 @@ static enum vxm_work cut_step(unsigned number)
         return VXM_IDLE;
     }
     struct vxm_cut *cut = upload->cutting != NULL ? upload->cutting : begin_cut(upload, unit);
-    const struct vxm_cursor before = upload->cursor;
-    (void)vxm_block_walk(&upload->cursor, unit, upload->max_slots, &block);
+    struct vxm_cursor cursor = upload->cursor;
+    (void)vxm_block_walk(&cursor, unit, upload->max_slots, &block);
     fill(&block, number, cut, upload->blocks);
     bool sent = send(&block);
-    if (!sent) {
-        upload->cursor = before;
-    } else {
+    if (sent) {
+        upload->cursor = cursor;
         upload->blocks++;
         upload->records += block.count;
         cut->blocks++;

@@ -22,6 +22,7 @@ BENCHES: Final = {
     "recording": "recording and upload on the target, in instructions, beside peers",
     "footprint": "size of the agent on the target, by feature",
     "overhead": "what monitoring takes inside partition windows",
+    "sustained": "the most events a second that the target sends with nothing lost",
     "startup": "how long commands take to start",
     "memmap": "memory maps of a large image",
     "reception": "datagrams and events from the link to the file",
