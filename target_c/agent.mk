@@ -95,11 +95,12 @@ $(BUILD)/posix/fuzz-datagram: $(FUZZ_SOURCES) $(wildcard $(AGENT)/*.h $(AGENT)/g
 	    -I$(BEARSSL)/src -I$(POSIX) -o $@ $(FUZZ_SOURCES)
 
 # It includes cookie.c, so the object of that file is left out.
-AGENT_TEST_OBJECTS := $(filter-out %/cookie.o,$(POSIX_OBJECTS_san)) $(BUILD)/posix/obj/san/tests/target/unit_tests.o
+AGENT_TEST_OWN := $(patsubst %,$(BUILD)/posix/obj/san/tests/target/%.o,unit_tests unit_walk)
+AGENT_TEST_OBJECTS := $(filter-out %/cookie.o,$(POSIX_OBJECTS_san)) $(AGENT_TEST_OWN)
 $(BUILD)/posix/agent-tests: $(AGENT_TEST_OBJECTS)
 	@mkdir -p $(@D)
 	$(Q)$(HOST_CC) $(C_SANITIZERS) -o $@ $^
--include $(BUILD)/posix/obj/san/tests/target/unit_tests.d
+-include $(AGENT_TEST_OWN:.o=.d)
 AGENT_PROGRAMS += $(BUILD)/posix/agent-tests
 
 .PHONY: agent-all

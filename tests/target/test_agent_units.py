@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The C tests of parts of the agent (tests/target/unit_tests.c), built with the sanitizers."""
+"""The C tests of parts of the agent (tests/target/unit_*.c), built with the sanitizers."""
 
 from __future__ import annotations
 
