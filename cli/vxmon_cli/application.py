@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import errno
+import gc
 import os
 import sys
 
@@ -94,4 +95,6 @@ def run() -> None:
         # Whoever read our output has gone.
         _forget()
         status = 0
+    # What there is now stays to the end: Python need not look it over for garbage when it ends, a fifteenth of a start.
+    gc.freeze()
     sys.exit(status)
