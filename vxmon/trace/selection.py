@@ -209,7 +209,7 @@ def _within(trace: StoredTrace, boot: Boot, limits: tuple[int, int], *, one: boo
     keep = (rows["last_time"] >= begin) & (loss_starts(trace.facts.losses, rows) < end)
     if one and not keep.any():
         keep[:1] = True
-    chosen: NDArray[np.void] = rows[keep]
+    chosen: NDArray[np.void] = rows if keep.all() else rows[keep]
     return chosen
 
 
