@@ -77,9 +77,9 @@ def walked(monkeypatch: pytest.MonkeyPatch) -> Seen:
     """Which files a first pass was made of."""
     seen, before = Seen(), SessionReader.datagrams
 
-    def datagrams(reader: SessionReader) -> Iterator[Any]:
+    def datagrams(reader: SessionReader, **options: bool) -> Iterator[Any]:
         seen.names.append(Path(reader.name).name)
-        return before(reader)
+        return before(reader, **options)
 
     monkeypatch.setattr(SessionReader, "datagrams", datagrams)
     return seen

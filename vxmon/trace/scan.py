@@ -51,8 +51,8 @@ _MOST_TEXTS: Final = 4096
 # Damaged datagrams that are looked at closely, and the boots each may be of.
 _MOST_MENDED: Final = 2000
 _BOOTS_TRIED: Final = 4
-# 35 MB: the C library gives no smaller arrays back to the system when they are freed (mallopt(3), M_MMAP_THRESHOLD), and
-# a session of a hundred million events would have its rows twice. What is not filled takes no memory.
+# 35 MB: the C library gives no smaller arrays back to the system when they are freed (mallopt(3), M_MMAP_THRESHOLD),
+# and a session of a hundred million events would have its rows twice. What is not filled takes no memory.
 _ROWS_TOGETHER: Final = 360_000
 _FIRST_ROWS: Final = 1 << 12
 # Of a target that repeats its configuration each 5 s.
