@@ -73,16 +73,17 @@ class BlockReader:
             InputError: they are no longer there.
 
         """
-        most = int(rows["slots"].max(initial=0))
+        sizes, files = rows["slots"], rows["file"]
+        most = int(sizes.max(initial=0))
         if most > _MOST_SLOTS:
             raise InputError(CHANGED)
         width = most + 7 >> 3
-        files = rows["file"]
-        if most and (files == files[0]).all():
+        if most and sizes.all() and (files == files[0]).all():
             return self._read_file(int(files[0]), rows, width)
+        # A row for a loss alone has no place in a file.
         table = BlockBytes.empty(len(rows), width)
-        for file in np.unique(files[rows["slots"] > 0]).tolist():
-            which = np.flatnonzero((files == file) & (rows["slots"] > 0))
+        for file in np.unique(files[sizes > 0]).tolist():
+            which = np.flatnonzero((files == file) & (sizes > 0))
             self._put(table, which, self._read_file(file, rows[which], width))
         return table
 
@@ -91,18 +92,14 @@ class BlockReader:
         table.starts[which], table.slots[which] = part.starts, part.slots
 
     def _read_file(self, file: int, rows: NDArray[np.void], width: int) -> BlockBytes:
-        """Of blocks of one file, at least one of which has slots."""
-        sizes = rows["slots"].astype(np.int64)
-        at = rows["slots_at"].astype(np.int64)
+        """Of blocks of one file, all of which have slots."""
+        at = rows["slots_at"]
         start_at = at - rows["starts_back"]
-        full = sizes > 0
-        begin, end = int(start_at[full].min()), int((at + _SLOT * sizes)[full].max())
+        begin, end = int(start_at.min()), int((at + _SLOT * rows["slots"].astype(np.int64)).max())
         if end - begin > _NEAR * max(len(rows), _FEW):
             return self._read_apart(file, rows, width)
         data = self._fill(file, begin, end - begin, width * 8 * _SLOT)
-        # A row for a loss alone has no place in the file; any will do.
-        start_at, at = (np.where(full, place - begin, 0) for place in (start_at, at))
-        return BlockBytes(gather(data, start_at, width), gather(data, at, width * 8 * _SLOT))
+        return BlockBytes(gather(data, start_at - begin, width), gather(data, at - begin, width * 8 * _SLOT))
 
     def _fill(self, file: int, offset: int, size: int, more: int) -> Bytes:
         """``size`` bytes of the file, and ``more`` of anything."""
@@ -116,7 +113,7 @@ class BlockReader:
     def _read_apart(self, file: int, rows: NDArray[np.void], width: int) -> BlockBytes:
         """Blocks that lie far from each other, one read each."""
         table = BlockBytes.empty(len(rows), width)
-        for number in np.flatnonzero(rows["slots"]).tolist():
+        for number in range(len(rows)):
             part = self._read_file(file, rows[number : number + 1], width)
             self._put(table, np.array([number]), part)
         return table
@@ -126,6 +123,6 @@ def _keep_memory() -> None:
     """Have the C library keep what a chunk frees for the next: glibc keeps twice the largest array freed so far.
 
     By the arrays of chunks alone that is so little that it returns and fetches most of them again and again, which
-    takes as long as to decode them. Of an array that is not written to nothing is fetched.
+    can take a third of the time. Of an array that is not written to nothing is fetched.
     """
     np.empty(_KEPT_BYTES // 2, np.uint8)

@@ -80,17 +80,20 @@ def _own_bits(width: int) -> Bytes:
 
 def _check_reach(counts: Ints, sizes: Ints, place: Ints, slots: Bytes, width: int) -> None:
     """A block's records must lie end to end, from its first slot to its last, so that no field lies beyond."""
-    some = counts.nonzero()[0]
-    counts = counts[some]
+    begins = np.arange(len(counts)) * width
+    if not counts.all():
+        some = counts.nonzero()[0]
+        if sizes.sum() != sizes[some].sum():
+            raise InputError(CHANGED)
+        counts, sizes, begins = counts[some], sizes[some], begins[some]
     ends = counts.cumsum()
-    begins = width * some
-    if len(place) != counts.sum() or (place[ends - counts] != begins).any() or sizes[some].sum() != sizes.sum():
+    if len(place) != counts.sum() or (place[ends - counts] != begins).any():
         raise InputError(CHANGED)
     # Records that follow one another are in one row now, so that small numbers tell all.
     near = place.astype(np.uint16)
     following = np.empty_like(near)
     following[:-1] = near[1:]
-    following[ends - 1] = (begins + sizes[some]).astype(np.uint16)
+    following[ends - 1] = (begins + sizes).astype(np.uint16)
     following -= near
     if (following != slots + np.uint8(1)).any():
         raise InputError(CHANGED)
