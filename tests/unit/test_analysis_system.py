@@ -340,7 +340,7 @@ def test_where_batches_end_does_not_show(tmp_path: Path, monkeypatch: pytest.Mon
     """
     margins = 0
     for seed in range(16):
-        rec = with_errors(seed, rate=0.15)
+        rec = with_errors(seed, rate=0.3)
         drop = tuple(range(3, len(rec.blocks()), 9)) if seed % 2 else ()
         monkeypatch.undo()
         whole = analyzed(rec, tmp_path, drop)
@@ -348,7 +348,7 @@ def test_where_batches_end_does_not_show(tmp_path: Path, monkeypatch: pytest.Mon
         for records in (40,) if drop else (3, 11, 40):
             in_pieces(monkeypatch, records)
             assert analyzed(rec, tmp_path, drop) == whole, (seed, records)
-    assert margins > 20
+    assert margins >= 10
 
 
 FACTS = (

@@ -67,8 +67,8 @@ class Places:
     windows: Windows = field(init=False)
     modes: dict[int, Modes] = field(default_factory=dict)
     _track: FrameTrack = field(init=False)
-    _held: list[tuple[list[Segments], FrameRows]] = field(default_factory=list)
-    _let_go: bool = False
+    _held: tuple[list[Segments], FrameRows] = field(init=False)
+    _live: bool = False
     _planned: Occurrences = field(default_factory=Occurrences.none)
     _seeking: list[tuple[int, int, int]] = field(default_factory=list)
     _placed: list[int] = field(default_factory=list)
@@ -76,6 +76,7 @@ class Places:
 
     def __post_init__(self) -> None:
         self.windows = self._new_windows()
+        self._held = ([], FrameRows(*(np.zeros(0, np.int64) for _ in _FRAME_COLUMNS)))
         self._track = FrameTrack(self.scene.schedules)
 
     def feed(self, columns: Columns, segments: list[Segments], time: Ints, window: Ints) -> None:
@@ -88,20 +89,18 @@ class Places:
             self.status.append(OPEN)
         frames = frame_rows(columns, self.scene.reader, self.stream)
         self.scene.add_modes(self.modes, columns)
-        self._held.append((segments, frames))
         asked = bool(self._seeking or self._placed)
         self._plan(self._track.add(frames))
         if asked:
-            self._account()
-        else:
-            self._hold_last(int(columns.time[-1]))
+            self._account(segments, frames)
+        self._live = asked
+        self._hold(segments, frames, int(columns.time[-1]))
 
     def finish(self, segments: list[Segments]) -> None:
         """Take the rest, and decide what is open."""
         nothing = np.zeros(0, np.int64)
-        self._held.append((segments, FrameRows(nothing, nothing, nothing)))
         if self._placed:
-            self._account()
+            self._account(segments, FrameRows(nothing, nothing, nothing))
             self._enter(self.windows.finish())
         for row in self._placed:
             self.status[row] = CUT
@@ -118,25 +117,22 @@ class Places:
     def _new_windows(self) -> Windows:
         return Windows(self.scene.schedules, self.scene.people, self.scene.stream_losses(self.stream))
 
-    def _account(self) -> None:
-        """Look into the windows of what is held."""
-        if self._let_go:
-            self.windows, self._let_go = self._new_windows(), False
-        held, self._held = self._held, []
-        frames = FrameRows(*(np.concatenate([getattr(f, name) for _, f in held]) for name in _FRAME_COLUMNS))
-        self._enter(self.windows.feed([s for segments, _ in held for s in segments], frames))
+    def _account(self, segments: list[Segments], frames: FrameRows) -> None:
+        """Look into windows: into those of what is held first, where that was not done yet."""
+        if not self._live:
+            self.windows, self._live = self._new_windows(), True
+            self._enter(self.windows.feed(*self._held))
+        self._enter(self.windows.feed(segments, frames))
 
-    def _hold_last(self, until: int) -> None:
-        """No fault asks for windows yet; a later one will ask for that it is in, or the one before, at most."""
+    def _hold(self, segments: list[Segments], frames: FrameRows, until: int) -> None:
+        """A later fault will ask for the window that it is in, or for the one before, at most."""
         longest = max((s.major_frame for s in self.scene.schedules.values()), default=0)
-        held = [(_behind(until - _HELD * longest, segments), frames) for segments, frames in self._held]
-        frames = FrameRows(*(np.concatenate([getattr(f, name) for _, f in held]) for name in _FRAME_COLUMNS))
-        first = int(np.searchsorted(frames.start, until - 2 * _HELD * longest))
+        held = _behind(until - _HELD * longest, [*self._held[0], *segments])
+        columns = [np.concatenate([getattr(f, name) for f in (self._held[1], frames)]) for name in _FRAME_COLUMNS]
+        first = int(np.searchsorted(columns[0], until - 2 * _HELD * longest))
         # Of frames that a loss hides the last one before them tells where they were.
-        rest = slice(max(min(first, len(frames.start) - 1), 0), None)
-        frames = FrameRows(*(getattr(frames, name)[rest].copy() for name in _FRAME_COLUMNS))
-        self._held = [([s for segments, _ in held for s in segments], frames)]
-        self._let_go = True
+        first = max(min(first, len(columns[0]) - 1), 0)
+        self._held = (held, FrameRows(*(column[first:].copy() for column in columns)))
 
     # ------------------------------------------------------------ occurrences
     def _plan(self, made: Occurrences) -> None:
