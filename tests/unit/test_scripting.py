@@ -322,3 +322,10 @@ def test_the_example_of_one_walk(tmp_path: Path) -> None:
 def test_the_example_of_calls(session: str) -> None:
     """A begins at 1003, 2003 and 3003, and so on."""
     assert run_example(2, session) == "A            1.000 ms\nB            1.000 ms\nMODULE       1.000 ms\n"
+
+
+def test_the_example_of_calls_reads_a_pipe_too(session: str) -> None:
+    whole = run_example(2, session)
+    command = [sys.executable, "-c", EXAMPLES[2], "-"]
+    done = subprocess.run(command, check=True, capture_output=True, input=Path(session).read_bytes(), timeout=60)
+    assert done.stdout.decode() == whole
