@@ -16,7 +16,6 @@ from vxmon.trace import Columns
 __all__ = ["Constants", "Group", "Heads", "Kinds", "alike", "lay"]
 
 _END: Final = b"\n"
-_KEYS: Final = 1 << 16
 
 Rows = NDArray[np.intp]
 # Texts by kind, each the same for all rows of its kind.
@@ -39,7 +38,7 @@ def alike(columns: Columns) -> Kinds:
     sorted_keys = keys.take(order)
     edges = np.flatnonzero(sorted_keys[1:] != sorted_keys[:-1]) + 1
     rows = np.split(order, edges) if len(order) else []
-    numbers = np.empty(_KEYS, np.intp)
+    numbers = np.empty(int(keys.max(initial=0)) + 1, np.intp)
     numbers[[int(keys[some[0]]) for some in rows]] = np.arange(len(rows))
     return Kinds(rows, numbers.take(keys))
 

@@ -16,8 +16,41 @@ __all__ = ["NUMBERS", "Texts", "TextsOfSeveral"]
 NUMBERS: Final = 1 << 16
 """Numbers below this have texts here."""
 
+# What tables of places have at first; most numbers are small.
+_AT_FIRST: Final = 64
 _FAST_WIDTHS: Final = (4, 8, 16, 32, 64)
 _FEW: Final = 4
+
+
+class _Places:
+    """Places of 16-bit numbers, from 1 on; 0 of those that have none. 65535, which is common, has the first one."""
+
+    def __init__(self) -> None:
+        self._table = np.zeros(_AT_FIRST, np.intp)
+
+    def of(self, numbers: NDArray[Any]) -> NDArray[np.intp]:
+        """Where each number is."""
+        keys = _keys(numbers)
+        try:
+            return self._table.take(keys)
+        except IndexError:
+            self._grow(int(keys.max()) + 1)
+            return self._table.take(keys)
+
+    def put(self, numbers: NDArray[Any], first: int) -> None:
+        """Give numbers, which have been asked for, places from ``first`` on."""
+        self._table[_keys(numbers)] = np.arange(first, first + len(numbers))
+
+    def _grow(self, size: int) -> None:
+        table = np.zeros(1 << (size - 1).bit_length(), np.intp)
+        table[: len(self._table)] = self._table
+        self._table = table
+
+
+def _keys(numbers: NDArray[Any]) -> NDArray[np.uint16]:
+    keys = numbers.astype(np.uint16)
+    keys += np.uint16(1)
+    return keys
 
 
 class Texts:
@@ -30,22 +63,21 @@ class Texts:
 
     def __init__(self, text: Callable[[int], bytes]) -> None:
         self._text = text
-        # Where the text of a number is; the first place is nobody's.
-        self._places = np.zeros(NUMBERS, np.intp)
+        self._places = _Places()
         self._made = listed([b""])
         self._longest = 1
 
     def cell(self, numbers: NDArray[Any]) -> Cell:
         """The texts of numbers below 2^16."""
-        places = self._places.take(numbers)
+        places = self._places.of(numbers)
         if np.count_nonzero(places) < len(places):
             self._make(np.unique(numbers[places == 0]))
-            places = self._places.take(numbers)
+            places = self._places.of(numbers)
         return self._made.take(places).first(self._longest)
 
     def _make(self, numbers: NDArray[Any]) -> None:
         texts = [self._text(number) for number in numbers.tolist()]
-        self._places[numbers] = len(self._made.items) + np.arange(len(numbers))
+        self._places.put(numbers, len(self._made.items))
         self._longest = max(self._longest, *map(len, texts))
         self._made = stacked(self._made, listed(texts), _fast_width(self._longest))
 
@@ -105,15 +137,15 @@ class _Seen:
     def __init__(self) -> None:
         self.values: list[int] = [0]
         self.bits = _FEW
-        self._places = np.zeros(NUMBERS, np.intp)
+        self._places = _Places()
 
     def numbers(self, values: NDArray[Any]) -> NDArray[np.intp]:
         """The place of each value among those seen so far; from 1 on."""
-        places = self._places.take(values)
+        places = self._places.of(values)
         if np.count_nonzero(places) < len(places):
             new = np.unique(values[places == 0])
-            self._places[new] = len(self.values) + np.arange(len(new))
+            self._places.put(new, len(self.values))
             self.values += new.tolist()
             self.bits = max(_FEW, len(self.values).bit_length())
-            places = self._places.take(values)
+            places = self._places.of(values)
         return places
