@@ -14,7 +14,7 @@ from vxmon.report.cells import (
     chosen,
     decimal_cells,
     fixed_cells,
-    hexadecimal_cells,
+    hexadecimal_parts,
     item_bytes,
     listed,
     one_cell,
@@ -44,7 +44,17 @@ def test_numbers_are_those_of_python(values: list[int]) -> None:
     column = np.array(values, np.uint64)
     assert shown(one_cell(len(values), decimal_cells(column))) == [b"%d" % value for value in values]
     for digits in (1, 5, 8, 16, 19):
-        found = shown(one_cell(len(values), hexadecimal_cells(column, digits)))
+        found = shown(one_cell(len(values), hexadecimal_parts(column, digits)))
+        assert found == [b"%0*x" % (digits, value) for value in values]
+
+
+@PROPERTY
+@given(st.integers(0, (1 << 64) - 1), st.lists(st.integers(0, (1 << 18) - 1), min_size=1, max_size=20))
+def test_what_numbers_begin_with_may_be_the_same(base: int, more: list[int]) -> None:
+    values = [min(base + step, (1 << 64) - 1) for step in more]
+    column = np.array(values, np.uint64)
+    for digits in (1, 8, 11, 20):
+        found = shown(one_cell(len(values), hexadecimal_parts(column, digits)))
         assert found == [b"%0*x" % (digits, value) for value in values]
 
 
@@ -65,7 +75,8 @@ def test_numbers_of_a_fixed_width_have_leading_zeros(digits: int, data: st.DataO
 
 def test_nothing_to_show_is_no_cell() -> None:
     none = np.zeros(0, np.uint32)
-    assert decimal_cells(none) == hexadecimal_cells(none) == signed_cells(none.view(np.int32)) == []
+    assert decimal_cells(none) == signed_cells(none.view(np.int32)) == []
+    assert hexadecimal_parts(none) == []
 
 
 @PROPERTY

@@ -25,7 +25,7 @@ __all__ = [
     "constant_cell",
     "decimal_cells",
     "fixed_cells",
-    "hexadecimal_cells",
+    "hexadecimal_parts",
     "item_bytes",
     "joined",
     "listed",
@@ -146,33 +146,37 @@ def signed_cells(values: NDArray[np.int32]) -> list[Cell]:
     return [sign, *decimal_cells(np.abs(values.astype(np.int64)))]
 
 
-def hexadecimal_cells(values: NDArray[Any], digits: int = 8) -> list[Cell]:
-    """Unsigned numbers with at least so many digits, and at least one, as cells side by side."""
+def hexadecimal_parts(values: NDArray[Any], digits: int = 8) -> list[Part]:
+    """Unsigned numbers with at least so many digits, and at least one, as parts side by side."""
     if not len(values):
         return []
     values = values.astype(np.uint64, copy=False) if values.dtype.itemsize > 4 else values
-    most, least = (max(digits, int(edge).bit_length() + 3 >> 2, 1) for edge in (values.max(), values.min()))
-    if 4 * most <= 32:
-        values = values.astype(np.uint32, copy=False)
-    cells = _even_hexadecimal(values, most)
+    low, high = int(values.min()), int(values.max())
+    least, most = (max(digits, edge.bit_length() + 3 >> 2, 1) for edge in (low, high))
+    parts = _even_hexadecimal(values, most, low, high)
     if most == least:
-        return cells
+        return parts
     lengths = np.full(len(values), least)
     for length in range(least, most):
         lengths += values >> (4 * length) > 0
-    return [_left_from(joined(len(values), cells), lengths)]
+    return [_left_from(joined(len(values), parts), lengths)]
 
 
-def _even_hexadecimal(values: NDArray[Any], digits: int) -> list[Cell]:
-    """So many digits in groups of four, the first one of what is left."""
+def _even_hexadecimal(values: NDArray[Any], digits: int, low: int, high: int) -> list[Part]:
+    """So many digits of numbers from ``low`` to ``high``: what all begin with, and the others in groups of four."""
     table = hexadecimal_groups()[:_WORD]
-    groups = []
+    parts: list[Part] = []
     for shift in range(-(-digits // 4) * 16 - 16, -16, -16):
-        wide = shift < _BYTE * values.dtype.itemsize
-        part = (values >> shift if shift else values) & (_WORD - 1)
-        groups.append(Cell(table.take(part) if wide else np.full(len(values), table[0]), 4))
-    cut = -digits % 4
-    return [Cell(_from(groups[0].items, cut, 4 - cut), 4 - cut), *groups[1:]] if cut else groups
+        if low >> shift == high >> shift:
+            parts = [b"%0*x" % (digits - shift // 4, low >> shift)]
+            continue
+        cut = max(shift // 4 + 4 - digits, 0)
+        if shift <= 16:
+            # Short numbers are worked with faster.
+            values = values.astype(np.uint32, copy=False)
+        items = table.take((values >> shift if shift else values) & (_WORD - 1))
+        parts.append(Cell(_from(items, cut, 4 - cut) if cut else items, 4 - cut))
+    return parts
 
 
 def _from(items: Items, first: int, width: int) -> NDArray[np.void]:

@@ -15,7 +15,7 @@ from vxmon.report.cells import (
     Part,
     chosen,
     decimal_cells,
-    hexadecimal_cells,
+    hexadecimal_parts,
     one_cell,
     signed_cells,
 )
@@ -141,9 +141,9 @@ class ArgumentText:
     def _number(self, label: bytes, field: Field, values: _Values) -> list[_Field]:
         """A label, and how the numbers of a field are shown."""
         if field.kind == "ticks" or field.type == FieldType.X32:
-            return [label + b"0x", lambda records: hexadecimal_cells(values(records))]
+            return [label + b"0x", lambda records: hexadecimal_parts(values(records))]
         if field.type == FieldType.X64:
-            return [label + b"0x", lambda records: hexadecimal_cells(values(records), 16)]
+            return [label + b"0x", lambda records: hexadecimal_parts(values(records), 16)]
         if field.type == FieldType.I32:
             return [label, lambda records: signed_cells(values(records))]
         known = self._names_of(field.kind)
@@ -229,7 +229,7 @@ def _values(place: Place) -> _Values:
 def _classic_time(records: Records) -> list[Part]:
     time = _values(Place(Field("time", FieldType.U64), 0))(records)
     low = (time & np.uint64(0xFFFFFFFF)).astype(np.uint32)
-    return [b"msb:0x", *hexadecimal_cells(time >> np.uint64(32)), b" lsb(offset):0x", *hexadecimal_cells(low)]
+    return [b"msb:0x", *hexadecimal_parts(time >> np.uint64(32)), b" lsb(offset):0x", *hexadecimal_parts(low)]
 
 
 def _text(place: Place) -> Render:
@@ -261,5 +261,5 @@ def _bytes(place: Place, places: tuple[Place, ...]) -> Render:
 def _words(records: Records) -> list[Part]:
     parts: list[Part] = []
     for word in range(records.words.shape[1]):
-        parts += [b",0x" if word else b"0x", *hexadecimal_cells(records.words[:, word])]
+        parts += [b",0x" if word else b"0x", *hexadecimal_parts(records.words[:, word])]
     return parts

@@ -112,9 +112,11 @@ def lay(fronts: NDArray[np.void], groups: list[Group]) -> bytearray:
     text = bytearray(size + front + len(_END))
     for rows, cells in groups:
         at = behind.take(rows)
-        for cell in cells:
+        for cell in cells[:-1]:
             _store(text, at, cell, front)
             at += cell.lengths
+        for cell in cells[-1:]:
+            _store(text, at, cell, front)
     behind -= front
     windows(text, front)[behind] = fronts
     text[size:] = _END

@@ -16,7 +16,7 @@ from vxmon.report.cells import (
     aligned,
     decimal_cells,
     fixed_cells,
-    hexadecimal_cells,
+    hexadecimal_parts,
     listed,
     one_cell,
 )
@@ -94,7 +94,9 @@ class Head:
     def _varying(self, code: Code, columns: Columns) -> list[Part]:
         """What differs from row to row."""
         if code.code == "C":
-            return [self._cpus[code].cell(columns.stream)]
+            first = columns.stream[:1]
+            only = bool((columns.stream == first).all())
+            return [_cpu_text(code)(int(first[0])) if only else self._cpus[code].cell(columns.stream)]
         if code.code == "c":
             return _cycles(code, columns.time)
         parts = wall_time(self._boot, columns.time) if code.code == "w" else self._microseconds(columns.time)
@@ -154,7 +156,7 @@ def _cycles(code: Code, time: NDArray[np.int64]) -> list[Part]:
     if code.precision is not None and -16 < code.precision < 0:
         time = time & ((1 << -4 * code.precision) - 1)
     digits = max(code.width if code.zero else 1, code.precision or 1)
-    cells = hexadecimal_cells(time, digits)
+    cells = hexadecimal_parts(time, digits)
     return [_placed(cells, code, len(time))] if code.width > digits else list(cells)
 
 
