@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import sys
 from dataclasses import field, replace
 from typing import Final
 
@@ -29,9 +30,11 @@ __all__ = [
     "word_values",
 ]
 
-Numbers = NDArray[np.uint32] | NDArray[np.int32] | NDArray[np.uint64]
+Numbers = NDArray[np.uint16] | NDArray[np.uint32] | NDArray[np.int32] | NDArray[np.uint64]
 """What fields are as numbers."""
 
+# Whether this machine has a word's upper half first.
+_HALVES_SWAPPED: Final = int(sys.byteorder == "big")
 _WIDE: Final = frozenset({FieldType.U64, FieldType.X64})
 
 
@@ -136,7 +139,9 @@ def field_values(columns: Columns, place: Place, which: NDArray[np.intp]) -> Num
 
 
 def word_values(words: NDArray[np.uint32], place: Place, *, big_endian: bool) -> Numbers:
-    """The same of records whose data words are given, as ``data_words`` gives them."""
+    """The same of records whose data words are given, as ``data_words`` gives them; u16 come as uint16."""
+    if place.field.type == FieldType.U16:
+        return words.view(np.uint16)[:, 2 * place.word + (place.shift // 16 ^ _HALVES_SWAPPED)]
     second = words[:, place.word + 1] if place.field.type in _WIDE else None
     return _numbers(place, words[:, place.word], second, big_endian=big_endian)
 
