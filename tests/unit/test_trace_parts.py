@@ -14,11 +14,13 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from tests.unit.test_trace_blockbytes import Block, index_of, records_of
+from vxmon.trace import parts as parts_module
+from vxmon.trace.ahead import chunks_ahead
 from vxmon.trace.blockbytes import BlockBytes
-from vxmon.trace.columns import Columns
+from vxmon.trace.columns import Chunk, Columns
 from vxmon.trace.decode import merge_blocks
-from vxmon.trace.facts import Boot
-from vxmon.trace.parts import OverrunError, Part, make_part, split, walk_from
+from vxmon.trace.facts import LOSS, Boot
+from vxmon.trace.parts import OverrunError, Part, Plan, in_turns, make_part, split, walk_from
 
 Records = list[tuple[Any, ...]]
 Read = Callable[[NDArray[np.void]], BlockBytes]
@@ -111,3 +113,35 @@ def test_an_index_out_of_order_is_not_made_apart() -> None:
     rows["first_time"] = [1, 3, 2]
     assert split(BOOT, rows, 1) is None
     assert split(BOOT, rows[:0]) == []
+
+
+def boots_of(rng: random.Random) -> tuple[list[tuple[Boot, NDArray[np.void]]], Read]:
+    """Two boots, some of whose blocks end later than they say."""
+    made = [overlapping(rng) for _ in range(2)]
+    for number, (rows, _) in enumerate(made):
+        rows["boot"] = number
+        rows["last_time"] -= rng.choice([0, 100]) * (np.arange(len(rows)) % 5 == 0)
+    boots = [(Boot(number + 1, number, byte_order="little"), rows) for number, (rows, _) in enumerate(made)]
+    return boots, lambda some: made[int(some["boot"][0])][1](some)
+
+
+@settings(max_examples=40, deadline=None)
+@given(seed=st.integers(0, 1 << 40), blocks=st.integers(1, 10))
+def test_all_ways_give_the_same_chunks_of_several_boots(seed: int, blocks: int) -> None:
+    boots, read = boots_of(random.Random(seed))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(parts_module, "split", lambda boot, index: split(boot, index, blocks))
+        plan = Plan.of(boots, read, np.zeros(0, LOSS))
+    if plan is None:
+        return
+
+    def text(chunk: Chunk) -> bytes:
+        return repr((chunk.boot.number, records_of(chunk.columns))).encode()
+
+    expected = [
+        repr((boot.number, records)).encode()
+        for boot, rows in boots
+        for records in chunks_of(merge_blocks(rows, read, False, blocks))
+    ]
+    assert [text(chunk) for chunk in chunks_ahead(plan)] == expected
+    assert [bytes(made) for made in in_turns(plan, text) if made] == expected
