@@ -22,7 +22,7 @@ from vxmon.wire.gather import gather, raw
 
 __all__ = ["ENOUGH_BYTES", "TRUNCATED", "Examined", "examine", "examined", "unknown"]
 
-ENOUGH_BYTES: Final = 12 << 20
+ENOUGH_BYTES: Final = 24 << 20
 """With smaller sessions a second process does not pay."""
 
 # More than a batch needs to be examined. Of freed memory the C library gives back what is above twice the largest piece

@@ -7,6 +7,9 @@ types        the typed values, the only form in which the rest of vxmon sees the
 datagram     header and CRC; cutting messages into fragments
 reassembly   putting fragments together
 block bulk   blocks of records, one by one and by the batch
+contents     what the slots of many blocks must be
+varints      fields of many messages in step
+gather       rows of a table out of a buffer
 slots        records: where fields lie in slots
 control      commands and replies
 status       heartbeats, acknowledgements, the end of a run
