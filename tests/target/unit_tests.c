@@ -301,6 +301,61 @@ static void a_record_longer_than_the_largest_is_not_stored(void)
     CHECK(vxm_recorder.stream[0].attempts == before + 1u);
 }
 
+/* SPEC section 3: the rest of a record, padded with zeros to its slot; what does not fit is left out. */
+static void content_is_packed_behind_the_fields(void)
+{
+    uint8_t content[80];
+    for (unsigned i = 0; i < sizeof content; i++) {
+        content[i] = (uint8_t)(i + 1u);
+    }
+    for (uint32_t used = 0; used <= 4; used++) {
+        for (uint32_t length = 0; length <= 70; length++) {
+            uint32_t words[2u * VXM_MAX_DATA_SLOTS];
+            uint8_t expected[sizeof words] = {0};
+            uint32_t room = (uint32_t)sizeof words - 4u * used;
+            uint32_t taken = length < room ? length : room;
+            memset(words, 0xEE, sizeof words);
+            CHECK(vxm_pack_bytes(words, used, content + length % 4u, length) == taken);
+            memcpy(expected, content + length % 4u, taken);
+            uint32_t end = vxm_data_slots(used, taken) * VXM_SLOT_BYTES;
+            CHECK(memcmp(words + used, expected, end < 4u * used ? 0 : end - 4u * used) == 0);
+        }
+    }
+}
+
+static void a_text_ends_with_its_record(void)
+{
+    char text[80];
+    memset(text, 'x', sizeof text);
+    CHECK(vxm_text_length(NULL) == 0);
+    CHECK(vxm_text_length(text) == VXM_MAX_DATA_SLOTS * VXM_SLOT_BYTES);
+    for (uint32_t length = 0; length <= 64; length++) {
+        text[length] = '\0';
+        CHECK(vxm_text_length(text) == length);
+        text[length] = 'x';
+    }
+}
+
+/* Whatever function serves a number of slots. */
+static void records_of_any_length_are_stored_whole(void)
+{
+    uint32_t words[2u * VXM_MAX_DATA_SLOTS];
+    for (uint32_t i = 0; i < 2u * VXM_MAX_DATA_SLOTS; i++) {
+        words[i] = 0x1000u + i;
+    }
+    start_agent(128, 2, VXM_RING);
+    vxm_user_point(1);
+    for (uint32_t slots = 0; slots <= VXM_MAX_DATA_SLOTS; slots++) {
+        const uint32_t *at = vxm_recorder.stream[0].head;
+        uint32_t before = vxm_recorder.stream[0].attempts;
+        vxm_record_n(VXM_HEAD(VXM_EVENT_USER, slots, slots), words);
+        CHECK(at[0] == VXM_HEAD(VXM_EVENT_USER, slots, slots));
+        CHECK(memcmp(at + 2, words, slots * VXM_SLOT_BYTES) == 0);
+        CHECK(vxm_recorder.stream[0].head == at + 2u * (slots + 1u));
+        CHECK(vxm_recorder.stream[0].attempts == before + 1u);
+    }
+}
+
 static void every_offered_event_is_in_the_map_and_no_other(void)
 {
     const char *const releases[] = {"2.2", "2.4"};
@@ -467,6 +522,9 @@ static const struct {
     {"a_step_that_is_left_while_it_sends_loses_nothing", a_step_that_is_left_while_it_sends_loses_nothing},
     {"overwritten_counts_past_32_bits", overwritten_counts_past_32_bits},
     {"a_record_longer_than_the_largest_is_not_stored", a_record_longer_than_the_largest_is_not_stored},
+    {"content_is_packed_behind_the_fields", content_is_packed_behind_the_fields},
+    {"a_text_ends_with_its_record", a_text_ends_with_its_record},
+    {"records_of_any_length_are_stored_whole", records_of_any_length_are_stored_whole},
     {"every_offered_event_is_in_the_map_and_no_other", every_offered_event_is_in_the_map_and_no_other},
     {"numbers_become_text_that_fits", numbers_become_text_that_fits},
     {"an_unknown_release_is_refused", an_unknown_release_is_refused},
