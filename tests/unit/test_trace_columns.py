@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 import vxmon.trace.trace as trace_module
 from tests.support.sessions import EVENTS, HZ, Target, record, write_session
 from vxmon.trace import LOSS_ID, Trace, byte_field, field_values, open_trace, ticks_to_ns
+from vxmon.trace.columns import Columns, data_words, word_values
 from vxmon.trace.decode import merge_blocks
 from vxmon.wire.slots import place_fields
 
@@ -183,3 +184,24 @@ def test_a_block_in_the_other_byte_order_is_not_used(tmp_path: Path) -> None:
         assert trace.facts.delivered == 2
         assert trace.facts.lost == 2
         assert any("byte order" in problem for problem in trace.facts.problems)
+
+
+@pytest.mark.parametrize("big_endian", [True, False])
+@pytest.mark.parametrize("name", ["MSG_SEND", "RELEASE", "KER_EXIT", "START"])
+def test_fields_of_given_words_are_those_of_the_columns(name: str, big_endian: bool) -> None:
+    rng = np.random.default_rng(5)
+    places = place_fields(EVENTS[name])
+    slots = (max(place.end_word for place in places) + 1) // 2
+    count = 50
+    at = rng.permutation(count) * (2 * slots + 2)
+    zeros = np.zeros(count, np.uint16)
+    columns = Columns(
+        time=zeros.astype(np.int64), stream=zeros.astype(np.uint8), id=zeros, arg=zeros,
+        slots=np.full(count, slots, np.uint8), at=at, big_endian=big_endian,
+        words=rng.integers(0, 1 << 32, count * (2 * slots + 2), np.uint32),
+    )  # fmt: skip
+    rows = rng.permutation(count)[:20]
+    words = data_words(columns, slots, rows)
+    for place in places:
+        expected = field_values(columns, place, rows).tolist()
+        assert word_values(words, place, big_endian=big_endian).tolist() == expected

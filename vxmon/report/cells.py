@@ -57,7 +57,7 @@ class Cell(NamedTuple):
     @property
     def width(self) -> int:
         """Bytes of an item."""
-        return int(self.items.dtype.itemsize)
+        return self.items.dtype.itemsize
 
     def take(self, rows: NDArray[np.intp]) -> Cell:
         """The cells of some rows."""
