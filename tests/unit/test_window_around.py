@@ -20,6 +20,8 @@ from vxmon.analysis.system import analyze as system
 from vxmon.analysis.system.analyze import SystemRequest, analyze_system
 from vxmon.trace import StoredTrace, open_trace
 from vxmon.trace.span import Span
+from vxmon.wire.events import ObjectType
+from vxmon.wire.types import ObjectEntry
 
 # A tick is a us. The recordings are 30 ms long.
 NS = 1000
@@ -43,7 +45,9 @@ def everything(monkeypatch: pytest.MonkeyPatch) -> Any:
     def read_all() -> None:
         for module in (comm, system):
             monkeypatch.setattr(module, "window_rows", lambda trace, _scope, _around: trace.index)
-            monkeypatch.setattr(module, "is_cut", lambda *_: False)
+            monkeypatch.setattr(
+                module, "cut_scene", lambda trace, boot, scope, _: scene.Scene(boot, trace.facts, scope)
+            )
 
     return read_all
 
@@ -139,6 +143,37 @@ def test_what_was_sent_long_before_a_window_is_not_known(tmp_path: Path) -> None
     assert (one.age.most.value, one.age.most.hi) == (None, None)
     assert [(f.count.lo, f.count.hi) for f in boot.flows if f.receiver == 2] == [(0, 1)]
     assert any("are not looked at" in note for note in boot.notes)
+
+
+def test_an_object_has_the_label_that_it_has_in_the_whole(tmp_path: Path) -> None:
+    """After a restart of its partition there is another one of the same name, and only that one is used."""
+    again = BUFFER + 50
+    m = Messages(block_records=1)
+    m.recording.objects = (*m.recording.objects, ObjectEntry(again, ObjectType.BUFFER, 1, "commands", 16, 4))
+    m.send(100, BUFFER, 1, 1)
+    m.recording.add(15_500, "MSG_SEND", again, type=ObjectType.BUFFER, number=1, size=8, depth=1, partition=1, task=1)
+    m.stop(30_000)
+    assert [one.label for one in m.analyzed(tmp_path).objects] == ["commands", f"commands#{again}"]
+    near = m.analyzed(tmp_path, span=Span(15_000 * NS, 16_000 * NS))
+    assert [one.label for one in near.objects] == [f"commands#{again}"]
+
+
+def test_what_begins_within_what_is_read_is_known_from_its_begin(tmp_path: Path) -> None:
+    """A task and a queue that are created in the window: nothing of them is from before."""
+    m = Messages()
+    m.send(100, SRC_S, 1)
+    m.recording.add(15_100, "OBJECT_CREATE", BUFFER)
+    m.recording.add(15_150, "TASK_CREATE", 7, partition=2)
+    m.receive(15_200, DST_S, 1, task=7)
+    m.send(15_300, BUFFER, 1, 1)
+    m.stop(30_000)
+    boot = m.analyzed(tmp_path, span=Span(15_000 * NS, 16_000 * NS))
+    assert [(f.count.lo, f.count.hi) for f in boot.flows if f.receiver == 2] == [(1, 1)]
+    queue = found(boot, BUFFER).receiving
+    assert queue is not None
+    assert queue.depth is not None
+    # Told at 15,300: 1 message from then on.
+    assert (queue.depth.least.lo, queue.depth.most.hi, queue.depth.unknown) == (1, 1, 0)
 
 
 @pytest.mark.parametrize(("make", "answer"), [(lambda: messages().recording, comm_of), (faulty, system_of)])

@@ -32,7 +32,7 @@ from vxmon.trace.trace import StoredTrace
 from vxmon.valueclass import dataclass
 from vxmon.wire.events import EventId
 
-__all__ = ["AROUND_NS", "Recording", "Scene", "Scope", "is_cut", "window_rows"]
+__all__ = ["AROUND_NS", "Recording", "Scene", "Scope", "cut_scene", "window_rows"]
 
 # Frames read before and behind a window: who runs, in which mode and frame, is known after one.
 _FRAMES_AROUND: Final = 2
@@ -63,13 +63,14 @@ class Scene:
     """One boot while its chunks come.
 
     ``counts`` are the records of each event so far, ``limits`` the instants between which records are looked at.
-    ``cut``: there are records from before those that come.
+    ``cut``: there are records from before those that come, ``partial``: or from behind them.
     """
 
-    def __init__(self, boot: Boot, facts: Facts, scope: Scope, *, cut: bool = False) -> None:
+    def __init__(self, boot: Boot, facts: Facts, scope: Scope, *, cut: bool = False, partial: bool = False) -> None:
         self.boot = boot
         self.scope = scope
         self.cut = cut
+        self.partial = cut or partial
         self.losses = facts.losses
         self.own_losses = facts.losses[facts.losses["boot"] == boot.number]
         self.schedules, self.schedule_source, self.notes = choose_schedules(boot, scope.module)
@@ -179,10 +180,12 @@ def window_rows(trace: StoredTrace, scope: Scope, around_ns: int = 0) -> NDArray
     return rows_within(trace, scope.span, (), around)
 
 
-def is_cut(trace: StoredTrace, boot: Boot, scope: Scope, around_ns: int) -> bool:
-    """True when a boot has records from before those that :func:`window_rows` tells to read."""
-    begin, _ = scope.span.ticks(boot.first_time or 0, boot.clock_hz)
-    return begin is not None and begin - _around(trace, boot, scope, around_ns) > (boot.first_time or 0)
+def cut_scene(trace: StoredTrace, boot: Boot, scope: Scope, around_ns: int) -> Scene:
+    """The scene of a boot of which what :func:`window_rows` tells is read."""
+    begin, end = scope.span.ticks(boot.first_time or 0, boot.clock_hz)
+    around = _around(trace, boot, scope, around_ns)
+    cut = begin is not None and begin - around > (boot.first_time or 0)
+    return Scene(boot, trace.facts, scope, cut=cut, partial=end is not None and end + around < (boot.last_time or 0))
 
 
 def _around(trace: StoredTrace, boot: Boot, scope: Scope, around_ns: int) -> int:

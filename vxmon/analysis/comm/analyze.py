@@ -16,7 +16,7 @@ from vxmon.analysis.comm.opens import Sends
 from vxmon.analysis.comm.result import BootComm, CommResultSet
 from vxmon.analysis.comm.routes import QUEUES, SELF_CONTAINED, make_routes
 from vxmon.analysis.comm.source import SourceBook
-from vxmon.analysis.scene import AROUND_NS, Scene, Scope, is_cut, window_rows
+from vxmon.analysis.scene import AROUND_NS, Scene, Scope, cut_scene, window_rows
 from vxmon.analysis.walk import BootWalker, Walker, walk
 from vxmon.trace.columns import Chunk, Columns
 from vxmon.trace.facts import Boot, Facts
@@ -40,7 +40,7 @@ def comm_walk(trace: StoredTrace, scope: Scope) -> tuple[Walker, CommResultSet]:
     result = CommResultSet([], scope.span)
     walker = BootWalker(
         window_rows(trace, scope, AROUND_NS),
-        lambda boot: BootBooks(boot, trace.facts, scope, cut=is_cut(trace, boot, scope, AROUND_NS)),
+        lambda boot: BootBooks(boot, trace.facts, scope, cut_scene(trace, boot, scope, AROUND_NS)),
         lambda books, chunk, _: books.feed(chunk),
         lambda books, _: result.boots.append(books.finish()),
     )
@@ -57,9 +57,9 @@ def analyze_comm(trace: StoredTrace, scope: Scope | None = None) -> CommResultSe
 class BootBooks:
     """The books of one boot while its chunks come."""
 
-    def __init__(self, boot: Boot, facts: Facts, scope: Scope, *, cut: bool = False) -> None:
+    def __init__(self, boot: Boot, facts: Facts, scope: Scope, scene: Scene | None = None) -> None:
         self.boot = boot
-        self.scene = Scene(boot, facts, scope, cut=cut)
+        self.scene = scene or Scene(boot, facts, scope)
         self.routes = make_routes(boot.names, scope.module)
         begin, end = self.scene.limits
         self.begin = -1 if begin is None else begin
@@ -71,10 +71,15 @@ class BootBooks:
         self.results: dict[int, Counter[tuple[bool, int]]] = {}
         self.unrouted: Counter[int] = Counter()
         self.left_out = 0
+        # Of these nothing is from before the records that come.
+        self.new_objects: set[int] = set()
+        self.new_tasks: set[int] = set()
 
     def feed(self, chunk: Chunk) -> None:
         """Take a chunk."""
         self.scene.take(chunk.columns)
+        for event, new in ((EventId.OBJECT_CREATE, self.new_objects), (EventId.TASK_CREATE, self.new_tasks)):
+            new.update(chunk.columns.arg[self.scene.reader.of(chunk.columns, event)].tolist())
         rows = message_rows(chunk, self.scene.reader, self.scene.kept(chunk.columns), self.clock)
         own = {index: some for index, some in rows.by_object() if self._known(index, some)}
         sends: dict[int, Sends] = {}
@@ -180,7 +185,7 @@ class BootBooks:
     def _destination(self, index: int) -> DestinationBook:
         if index in self.destinations:
             return self.destinations[index]
-        entry, kind = self.entry(index), self.type_of(index)
+        kind = self.type_of(index)
         own = kind in SELF_CONTAINED
         from_index = index if own else self.routes.source_of.get(index)
         sender = self.entry(from_index) if from_index is not None else None
@@ -192,10 +197,16 @@ class BootBooks:
             queue=queue,
             refresh=None if refresh is None else refresh * self.boot.clock_hz // 10**9,
             sender=-1 if sender is None else sender.partition,
-            depth=self._depth_book(entry, blind=from_index is None) if queue else None,
-            cut=self.scene.cut,
+            depth=self._depth_book(index, blind=from_index is None) if queue else None,
+            cut=self._is_cut(index),
+            new_tasks=self.new_tasks,
         )
         return self.destinations[index]
 
-    def _depth_book(self, entry: ObjectEntry | None, *, blind: bool) -> DepthBook:
-        return DepthBook(entry.capacity if entry else 0, self.begin, self.end, self.observed[0], blind, self.scene.cut)
+    def _is_cut(self, index: int) -> bool:
+        return self.scene.cut and index not in self.new_objects
+
+    def _depth_book(self, index: int, *, blind: bool) -> DepthBook:
+        entry = self.entry(index)
+        capacity = entry.capacity if entry else 0
+        return DepthBook(capacity, self.begin, self.end, self.observed[0], blind, self._is_cut(index))

@@ -8,6 +8,7 @@ is received wait as many as the depth says; that holds while nothing is lost bet
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Collection
 from dataclasses import field
 from typing import Final, Literal
 
@@ -48,6 +49,7 @@ class DestinationBook:
         refresh: a message that is older when it is read is stale, in ticks; None: not known.
         sender: the partition that the source belongs to, -1 if it is not known.
         cut: there are calls from before those that come; what was sent then is not known.
+        new_tasks: tasks of which nothing is from before.
 
     """
 
@@ -58,6 +60,7 @@ class DestinationBook:
     sender: int
     depth: DepthBook | None
     cut: bool = False
+    new_tasks: Collection[int] = ()
     latencies: Range = field(default_factory=Range)
     ages: Range = field(default_factory=Range)
     received: int = 0
@@ -157,7 +160,7 @@ class DestinationBook:
             which = np.flatnonzero(reads.task == task)
             numbers = whole[which]
             first[which] = np.diff(numbers, prepend=self._readers.get(task, -1)) != 0
-            if self.cut and task not in self._readers and not matched[which[0]]:
+            if self.cut and task not in self._readers and task not in self.new_tasks and not matched[which[0]]:
                 first[which[0]] = False
                 self.doubt += int(reads.kept[which[0]])
             if len(self._readers) < _MOST_READERS or task in self._readers:

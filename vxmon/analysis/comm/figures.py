@@ -34,7 +34,8 @@ def boot_figures(books: BootBooks) -> BootComm:
     result = BootComm(boot.id, boot.number, boot.clock_hz, begin, end, channel_source=books.routes.origin)
     result.partition_names = boot.names.named("partition")
     indices = sorted({*books.results, *books.sources, *books.destinations})
-    labels = _labels(boot.names, indices)
+    # Of all that there are, so that a window gives an object no other label than the whole does.
+    labels = _labels(boot.names, sorted({*boot.names.objects, *indices}))
     result.objects = [_object(books, index, labels) for index in indices]
     result.flows = _flows(books)
     result.left_out = books.left_out
@@ -191,7 +192,7 @@ def _notes(books: BootBooks, labels: Mapping[int, str]) -> Iterator[str]:
         if dropped:
             text = f"{labels[index]}: the table of open messages overflowed"
             yield f"{text}; {counted(dropped, 'message')} that nobody had received were dropped from it"
-    if books.scene.cut:
+    if books.scene.partial:
         far = f"more than {AROUND_NS // 10**9} s away from the window"
         yield f"calls {far} are not looked at: objects without any nearer ones are left out"
     if books.left_out:

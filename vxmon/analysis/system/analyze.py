@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vxmon.analysis.edr import SEVERITY_MASK
-from vxmon.analysis.scene import AROUND_NS, Scene, Scope, is_cut, window_rows
+from vxmon.analysis.scene import AROUND_NS, Scene, Scope, cut_scene, window_rows
 from vxmon.analysis.system.counts import Counts
 from vxmon.analysis.system.faults import FaultColumns, FaultRows
 from vxmon.analysis.system.figures import boot_figures
@@ -50,7 +50,7 @@ def system_walk(trace: StoredTrace, request: SystemRequest) -> tuple[Walker, Sys
     scope, result = request.scope, SystemResult([], request.scope.span)
     walker = BootWalker(
         window_rows(trace, scope, AROUND_NS),
-        lambda boot: BootBooks(boot, trace.facts, request, cut=is_cut(trace, boot, scope, AROUND_NS)),
+        lambda boot: BootBooks(boot, trace.facts, request, cut_scene(trace, boot, scope, AROUND_NS)),
         BootBooks.feed,
         lambda books, states: result.boots.append(books.finish(states)),
         _PROBES,
@@ -68,9 +68,9 @@ def analyze_system(trace: StoredTrace, request: SystemRequest | None = None) -> 
 class BootBooks:
     """The books of one boot while its chunks come."""
 
-    def __init__(self, boot: Boot, facts: Facts, request: SystemRequest, *, cut: bool = False) -> None:
+    def __init__(self, boot: Boot, facts: Facts, request: SystemRequest, scene: Scene | None = None) -> None:
         self.boot = boot
-        self.scene = Scene(boot, facts, request.scope, cut=cut)
+        self.scene = scene or Scene(boot, facts, request.scope)
         self.begin, self.end = _observed(self.scene)
         width = request.rate_ns * (boot.clock_hz or _SECOND) // _SECOND
         self.rate_span = max(min(width, self.end - self.begin), 1)
