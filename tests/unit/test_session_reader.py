@@ -487,3 +487,20 @@ def test_the_walk_finds_the_blocks_that_the_chain_of_lengths_leads_to(blocks: li
     scan = PcapngFraming().scan(np.array(words, "<u4").view(np.uint8))
     assert scan.used == used
     assert (len(scan.packets.at), bool(found)) == (0, True)
+
+
+def test_memory_for_reading_is_used_again_and_let_go_of(tmp_path: Path) -> None:
+    """Of a hundred open files, as of a rotated session, each would hold some megabytes."""
+    path = tmp_path / "s"
+    own(path, [datagram(3, 1400, i) for i in range(9000)])
+    with open_session(str(path)) as session:
+        plain = [batch.payload(0) for batch in session.datagrams()]
+        places = []
+        again = []
+        for batch in session.datagrams(reuse=True):
+            places.append(batch.data.__array_interface__["data"][0])
+            again.append(batch.payload(0))
+        assert again == plain
+        assert len(places) > 3
+        assert len(set(places)) == 2
+        assert sum(map(len, session._source._buffers)) == 0

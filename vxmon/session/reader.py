@@ -222,6 +222,8 @@ class SessionReader:
                     yield batch
         except InputError as error:
             raise self._named(error) from error
+        finally:
+            self._source.release()
         self._check_content()
 
     def _named(self, error: InputError) -> InputError:

@@ -42,7 +42,7 @@ class Source:
         self.opened_as = _identity(mode)
         self._before = b""
         self._place = 0
-        self._buffers = [np.empty(0, np.uint8), np.empty(0, np.uint8)]
+        self.release()
 
     @property
     def identity(self) -> tuple[int, ...]:
@@ -102,6 +102,10 @@ class Source:
         if len(self._buffers[0]) < size:
             self._buffers[0] = _memory(max(size, _BUFFER))
         return self._buffers[0][:size]
+
+    def release(self) -> None:
+        """Let go of the memory for reading: of many files only one is walked at a time."""
+        self._buffers = [np.empty(0, np.uint8), np.empty(0, np.uint8)]
 
     def _read_into(self, view: memoryview) -> int:
         try:
