@@ -126,7 +126,7 @@ def boots_of(rng: random.Random) -> tuple[list[tuple[Boot, NDArray[np.void]]], R
 
 
 @settings(max_examples=40, deadline=None)
-@given(seed=st.integers(0, 1 << 40), blocks=st.integers(1, 10))
+@given(seed=st.integers(0, 1 << 40), blocks=st.integers(1, 30))
 def test_all_ways_give_the_same_chunks_of_several_boots(seed: int, blocks: int) -> None:
     boots, read = boots_of(random.Random(seed))
     with pytest.MonkeyPatch.context() as patch:
