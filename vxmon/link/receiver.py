@@ -41,7 +41,7 @@ _CONTROL: Final = 64
 _GATHER_S: Final = 0.001
 _LONGEST_GATHER_S: Final = 0.008
 _GATHER: Final = 2048
-_GATHER_PART: Final = 1 / 4
+_GATHER_PART: Final = 1 / 8
 # They do when there were so many batches in this time.
 _STEADY: Final = 16
 _STEADY_S: Final = 0.16
