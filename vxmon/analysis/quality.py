@@ -335,8 +335,7 @@ class _Records(Walker):
         boot, columns = chunk.boot, chunk.columns
         own = self.deadlines.setdefault(boot.number, Deadlines())
         own.feed(columns, self._readers[boot.number], chunk.losses)
-        counts = np.bincount(columns.id, minlength=LOSS_ID + 1)[:LOSS_ID]
-        self._unknown += np.where(self._known[boot.number], 0, counts)
+        self._unknown += np.where(self._known[boot.number], 0, columns.counts()[:LOSS_ID])
         _take_filters(self._quality, boot, columns)
         which = columns.rows_of(EventId.MEM_SAMPLE)
         if len(which):

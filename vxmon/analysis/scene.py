@@ -87,7 +87,7 @@ class Scene:
         created = self.reader.having(columns, EventId.TASK_CREATE, ("partition",))
         owner = self.reader.values(columns, EventId.TASK_CREATE, "partition", created)
         self.people.learn(columns.arg[created].astype(np.int64), owner)
-        self.counts += np.bincount(columns.id, minlength=LOSS_ID + 1)
+        self.counts += columns.counts()
         self._switched.update(np.unique(columns.arg[self.reader.of(columns, EventId.FILTER)]).tolist())
 
     def recorded(self, *events: EventId) -> bool:

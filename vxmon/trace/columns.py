@@ -63,12 +63,20 @@ class Columns:
 
     def rows_of(self, event: int) -> NDArray[np.intp]:
         """The records of an event, in order."""
+        order, ends = self._grouped()
+        return order[ends[event] : ends[event + 1]]
+
+    def counts(self) -> NDArray[np.int64]:
+        """How many records there are of each event, LOSS_ID the last."""
+        return np.diff(self._grouped()[1])
+
+    def _grouped(self) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+        """Rows by event, and where those of each begin: once for all events and all who ask."""
         if self._groups is None:
-            # Once for all events and all who ask; 16-bit numbers are sorted in linear time.
+            # 16-bit numbers are sorted in linear time.
             ends = np.cumsum(np.bincount(self.id, minlength=LOSS_ID + 1))
-            self._groups = (np.argsort(self.id, kind="stable"), ends)
-        order, ends = self._groups
-        return order[ends[event - 1] if event else 0 : ends[event]]
+            self._groups = (np.argsort(self.id, kind="stable"), np.concatenate([[0], ends]))
+        return self._groups
 
     def take(self, which: NDArray[np.intp] | slice) -> Columns:
         """Some of the records, in the order given; the words are shared."""

@@ -80,7 +80,7 @@ class Instants:
 
     def take(self, which: NDArray[np.bool_] | Ints) -> Instants:
         """Some of them."""
-        return Instants(self.table[:, which])
+        return Instants(self.table.take(np.flatnonzero(which) if which.dtype == bool else which, axis=1))
 
     @staticmethod
     def join(a: Instants, b: Instants) -> Instants:
