@@ -14,8 +14,8 @@ from vxmon.trace.columns import Chunk, Columns
 
 __all__ = ["BATCH_RECORDS", "batched", "present"]
 
-# Some 20 MB with what analyses make of them; with half as many a fifth of their time would be fixed costs.
-BATCH_RECORDS: Final = 200_000
+# Some 10 MB with what analyses make of them.
+BATCH_RECORDS: Final = 1 << 17
 
 
 def batched(chunks: Iterable[Chunk], records: int = BATCH_RECORDS) -> Iterator[Chunk]:
