@@ -38,6 +38,7 @@ __all__ = [
     "analyze_quality",
     "headline",
     "named_figures",
+    "quality_walk",
 ]
 
 # A sample later than this many periods of its partition has missed at least one.
