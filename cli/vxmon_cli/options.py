@@ -3,9 +3,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
-
-from vxmon.valueclass import dataclass
 
 if TYPE_CHECKING:
     from vxmon.config.plan_resolve import PlanResolver

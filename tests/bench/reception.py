@@ -20,6 +20,7 @@ import socket
 import subprocess
 import time
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
@@ -27,7 +28,6 @@ from tests.bench.board import BUILT
 from tests.bench.flood import Flood, FloodTarget, build, program, send, template
 from tests.bench.table import Row
 from tests.support.commands import Done, finish, posix_target, start_vxmon, vxmon
-from vxmon.valueclass import dataclass
 
 __all__ = ["Reception", "measure", "receive"]
 

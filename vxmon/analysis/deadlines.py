@@ -7,7 +7,7 @@ All is kept in columns by task, so that a chunk costs no loop and the counts of 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import Final
 
 import numpy as np
@@ -17,7 +17,6 @@ from vxmon.trace.columns import Columns
 from vxmon.trace.fields import FieldReader
 from vxmon.trace.state import NOBODY
 from vxmon.trace.state_events import TaskEvents, hm_rows, task_events
-from vxmon.valueclass import dataclass
 from vxmon.wire.events import HmCode
 
 __all__ = ["Deadlines", "Disagreement"]

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -16,7 +17,6 @@ from vxmon.trace.facts import Boot
 from vxmon.trace.payloads import PayloadReader, Payloads, content_limit
 from vxmon.trace.span import EVERYTHING, Span
 from vxmon.trace.trace import StoredTrace
-from vxmon.valueclass import dataclass
 
 __all__ = ["DecodedMessages", "MessageDecoder", "decoded_messages"]
 

@@ -9,13 +9,11 @@ than 0.8 % wide. Statistics of parts of a session can be merged.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from typing import Final, Literal
 
 import numpy as np
 from numpy.typing import NDArray
-
-from vxmon.valueclass import dataclass
 
 __all__ = ["ESTIMATED", "EXACT_VALUES", "MEASURED", "NOT_RECORDED", "Extreme", "Figure", "Range", "Statistic", "Status"]
 

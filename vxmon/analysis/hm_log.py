@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from typing import Final
 
 import numpy as np
@@ -19,7 +19,6 @@ from vxmon.trace.facts import Boot
 from vxmon.trace.fields import FieldReader
 from vxmon.trace.ticks import ticks_to_ns
 from vxmon.trace.trace import Trace
-from vxmon.valueclass import dataclass
 from vxmon.wire.acquired import Log, LogEntry
 from vxmon.wire.events import EventId
 from vxmon.wire.types import EventTable

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from fnmatch import fnmatchcase
 
 from vxmon.config.model import ModuleConfig, PortConfig
@@ -11,7 +12,6 @@ from vxmon.config.place import Place
 from vxmon.icd.checks import IcdProblem, check_message
 from vxmon.icd.icd import Icd
 from vxmon.icd.model import Binding, Message
-from vxmon.valueclass import dataclass
 
 __all__ = ["IcdCheck", "check_icd"]
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
@@ -14,7 +15,6 @@ from vxmon.trace import LOSS_ID, StoredTrace
 from vxmon.trace.cuts import part_numbers, parts_between
 from vxmon.trace.facts import Boot, Facts
 from vxmon.trace.rowtable import places_in_order
-from vxmon.valueclass import dataclass
 from vxmon.words import counted
 
 __all__ = ["TOLD", "WELL", "WRONG", "Check", "verify_session"]

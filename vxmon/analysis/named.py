@@ -7,10 +7,10 @@ its name in the session, the quantity and the statistic. A part that itself hold
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Literal
 
 from vxmon.analysis.figures import Figure
-from vxmon.valueclass import dataclass
 
 __all__ = ["NamedFigure", "Unit"]
 

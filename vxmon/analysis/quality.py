@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import field
+from dataclasses import dataclass, field
 from functools import partial
 from itertools import pairwise
 from typing import Final, Literal
@@ -24,7 +24,6 @@ from vxmon.trace.rowtable import places_in_order
 from vxmon.trace.state import States
 from vxmon.trace.ticks import ticks_to_ns
 from vxmon.trace.trace import StoredTrace
-from vxmon.valueclass import dataclass
 from vxmon.wire.events import TABLES, EventId, OnOff
 from vxmon.wire.types import EventTable
 from vxmon.words import counted

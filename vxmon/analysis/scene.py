@@ -10,6 +10,7 @@ for chunk in ...:
 from __future__ import annotations
 
 from collections.abc import Collection
+from dataclasses import dataclass
 from functools import partial
 from typing import Final, Literal
 
@@ -29,7 +30,6 @@ from vxmon.trace.state_events import mode_rows
 from vxmon.trace.state_modes import Modes
 from vxmon.trace.state_windows import People, split_segments
 from vxmon.trace.trace import StoredTrace
-from vxmon.valueclass import dataclass
 from vxmon.wire.events import EventId
 
 __all__ = ["AROUND_NS", "Recording", "Scene", "Scope", "cut_scene", "window_rows"]

@@ -4,11 +4,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import Final
 
 from vxmon.analysis.figures import Extreme, Figure, Range
-from vxmon.valueclass import dataclass
 
 __all__ = ["STATISTICS", "Spread", "spread_of"]
 

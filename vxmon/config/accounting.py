@@ -8,13 +8,13 @@ key and what is allowed.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import Final, Literal
 
 from vxmon.config.entries import Entry
 from vxmon.config.tomlfile import read_toml
 from vxmon.errors import InputError
-from vxmon.valueclass import dataclass
 
 __all__ = ["ACCOUNTING_TEMPLATE", "AccountingRule", "AccountingRules", "HeapKind", "read_accounting"]
 

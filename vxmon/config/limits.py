@@ -18,7 +18,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import field
+from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Final, Literal, cast
 
@@ -27,7 +27,6 @@ from vxmon.config.place import Place
 from vxmon.config.tomlfile import read_toml
 from vxmon.errors import InputError
 from vxmon.trace.span import EVERYTHING, Span, parse_span
-from vxmon.valueclass import dataclass
 
 __all__ = ["FORMAT", "MOST_RULES", "Dimension", "Limit", "Limits", "Pattern", "Rule", "Severity", "Side", "read_limits"]
 

@@ -7,11 +7,10 @@ Times are integer nanoseconds, sizes are bytes. ``None`` means that the file doe
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import Literal
 
 from vxmon.config.place import Place
-from vxmon.valueclass import dataclass
 
 __all__ = [
     "INFINITE_TIME",

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from vxmon.valueclass import dataclass
+from dataclasses import dataclass
 
 __all__ = ["Place"]
 

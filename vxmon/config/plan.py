@@ -7,12 +7,11 @@ Every error names the file, the line, the key and what is allowed.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import Any, Final, NoReturn
 
 from vxmon.config.tomlfile import TomlFile, read_toml
 from vxmon.errors import InputError
-from vxmon.valueclass import dataclass
 
 __all__ = ["KEYS", "CollectionPlan", "Key", "read_plan"]
 

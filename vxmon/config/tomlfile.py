@@ -11,12 +11,12 @@ from __future__ import annotations
 import re
 import tomllib
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Any, Final
 
 from vxmon.config.place import Place
 from vxmon.config.textfile import read_text
 from vxmon.errors import InputError
-from vxmon.valueclass import dataclass
 
 __all__ = ["TomlFile", "read_toml"]
 

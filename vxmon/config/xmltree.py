@@ -11,6 +11,7 @@ from __future__ import annotations
 import os
 import stat
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path, PureWindowsPath
 from urllib.parse import unquote, urlsplit
 
@@ -19,7 +20,6 @@ from lxml import etree
 from vxmon.config.place import Place
 from vxmon.config.values import shown
 from vxmon.errors import InputError
-from vxmon.valueclass import dataclass
 
 __all__ = ["MAX_BYTES", "MAX_DEPTH", "MAX_FILES", "Node", "XmlTree", "load_tree"]
 

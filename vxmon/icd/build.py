@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Final, cast
 
 from vxmon.config.entries import Entry
@@ -13,7 +13,6 @@ from vxmon.errors import InputError
 from vxmon.icd.build429 import KEYS_429, fields_429
 from vxmon.icd.conditions import Condition, parse_condition
 from vxmon.icd.model import MAX_FIELDS, MAX_SIZE, Display, Field, FieldType, Message, Order
-from vxmon.valueclass import dataclass
 
 __all__ = ["FIELD_KEYS", "Defaults", "build_fields", "build_message", "build_values"]
 

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Literal
 
 from vxmon.config.place import Place
@@ -11,7 +12,6 @@ from vxmon.errors import InputError
 from vxmon.icd.coverage import gaps, overlaps
 from vxmon.icd.evaluate import check_condition, check_selection
 from vxmon.icd.model import Field, FieldType, Message
-from vxmon.valueclass import dataclass
 
 __all__ = ["IcdProblem", "Severity", "check_message"]
 

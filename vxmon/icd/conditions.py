@@ -15,9 +15,8 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Final
-
-from vxmon.valueclass import dataclass
 
 __all__ = ["And", "Compare", "Condition", "Not", "Or", "fields_of", "parse_condition"]
 

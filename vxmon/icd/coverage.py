@@ -8,12 +8,11 @@ part of its first byte, its whole bytes, and the part of its last byte.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from heapq import heappop, heappush
 from typing import Final
 
 from vxmon.icd.model import Field, FieldType, Message
-from vxmon.valueclass import dataclass
 
 __all__ = ["Overlap", "gaps", "overlaps", "with_padding"]
 

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from enum import IntEnum
 from typing import Any, Final
 
@@ -10,7 +11,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vxmon.icd.model import Field
-from vxmon.valueclass import dataclass
 
 __all__ = ["REASON_TEXT", "STATUS_OF_REASON", "DecodedFields", "FieldColumn", "Fit", "Reason", "Status"]
 

@@ -7,7 +7,7 @@ Source: the DWARF standard, versions 2 to 5 (https://dwarfstd.org), sections 5.1
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
@@ -20,7 +20,6 @@ from vxmon.image.bytesource import ByteSource
 from vxmon.image.dwarf_data import DwarfError
 from vxmon.image.dwarf_entries import At, Entries, Entry, Tag
 from vxmon.image.elf import ElfFile
-from vxmon.valueclass import dataclass
 
 __all__ = ["TypeName", "list_types", "message_of_type"]
 

@@ -3,12 +3,12 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Final
 
 from vxmon.icd.model import MAX_FIELDS, MAX_SIZE, Display, Field, FieldType, Order
 from vxmon.image.dwarf_data import DwarfError
 from vxmon.image.dwarf_entries import At, Entries, Entry, Reference, Tag
-from vxmon.valueclass import dataclass
 
 __all__ = ["Flattener"]
 

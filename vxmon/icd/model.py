@@ -13,13 +13,12 @@ places. This is how DWARF counts DW_AT_data_bit_offset for each byte order.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import field
+from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Literal
 
 from vxmon.config.place import Place
 from vxmon.icd.conditions import Condition
-from vxmon.valueclass import dataclass
 
 __all__ = [
     "MAX_FIELDS",

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any, Final, cast
 
 from vxmon.config.entries import Entry
@@ -11,7 +12,6 @@ from vxmon.config.tomlfile import TomlFile, read_toml
 from vxmon.errors import InputError
 from vxmon.icd.build import Defaults, build_fields, build_message, build_values
 from vxmon.icd.model import MAX_FIELDS, Binding, Field, Message, Order
-from vxmon.valueclass import dataclass
 
 __all__ = ["VERSION", "Document", "read_toml_icd"]
 

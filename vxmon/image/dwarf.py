@@ -9,6 +9,7 @@ measured, and all of them kept) and cannot be bounded; here entries without inte
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 
 from vxmon.image.bytesource import printable
 from vxmon.image.dwarf_data import (
@@ -33,7 +34,6 @@ from vxmon.image.dwarf_units import (
     text_at,
 )
 from vxmon.image.elf import ElfFile
-from vxmon.valueclass import dataclass
 
 __all__ = ["Unit", "read_units"]
 

@@ -8,11 +8,9 @@ Everything that loops spends from one Budget, so that no file, however made, tak
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import field
+from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import NamedTuple
-
-from vxmon.valueclass import dataclass
 
 __all__ = [
     "ULEB",

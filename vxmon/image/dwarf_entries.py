@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Iterator, Set
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Final
 
@@ -34,7 +35,6 @@ from vxmon.image.dwarf_units import (
     text_at,
 )
 from vxmon.image.elf import ElfFile
-from vxmon.valueclass import dataclass
 
 __all__ = ["At", "Entries", "Entry", "Reference", "Tag"]
 

@@ -4,13 +4,13 @@
 from __future__ import annotations
 
 import zlib
+from dataclasses import dataclass
 
 from vxmon.image.bytesource import MAX_PIECE, printable
 from vxmon.image.dwarf_data import Cursor, DwarfError, Sections
 from vxmon.image.elf import ElfFile
 from vxmon.image.kinds import SHF_COMPRESSED
 from vxmon.image.model import Section
-from vxmon.valueclass import dataclass
 
 __all__ = [
     "LONGEST_NAME",

@@ -20,11 +20,11 @@ until the loader, or the start-up code of an image in flash, puts them in place.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from itertools import pairwise
 from typing import Literal
 
 from vxmon.image.model import Image, Kind, Section, Segment
-from vxmon.valueclass import dataclass
 
 __all__ = ["Hole", "Layout", "Overlap", "Span", "Totals", "covered", "lay_out"]
 

@@ -10,12 +10,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import field
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from vxmon.errors import InputError
 from vxmon.image.bytesource import ByteSource, printable
-from vxmon.valueclass import dataclass
 
 __all__ = ["MAX_MAP", "LinkMap", "Member", "read_linkmap"]
 

@@ -3,11 +3,9 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Literal
-
-from vxmon.valueclass import dataclass
 
 __all__ = ["Image", "Kind", "Problem", "Section", "Segment", "Severity"]
 

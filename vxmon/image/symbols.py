@@ -3,13 +3,14 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 from numpy.typing import NDArray
 
 from vxmon.image.bytesource import printable
 from vxmon.image.elf import ElfFile
 from vxmon.image.model import Kind, Section
-from vxmon.valueclass import dataclass
 
 __all__ = ["Symbol", "SymbolTable", "read_symbols"]
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 
 from vxmon.image.dwarf import Unit
 from vxmon.image.layout import Span, covered
 from vxmon.image.linkmap import LinkMap
 from vxmon.image.model import Image, Kind, Section
 from vxmon.image.symbols import SymbolTable
-from vxmon.valueclass import dataclass
 
 __all__ = ["NO_UNIT", "Share", "member_shares", "unit_shares"]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from typing import Final
 
 from vxmon.errors import TargetError
@@ -19,7 +19,6 @@ from vxmon.link.summary import Summary
 from vxmon.link.timed import TimedAction, TimedActions
 from vxmon.session.sink import OutputClosedError
 from vxmon.session.writer import Recorder
-from vxmon.valueclass import dataclass
 from vxmon.wire.acquired import Log, LogRequest
 from vxmon.wire.events import StopReason
 from vxmon.wire.types import (

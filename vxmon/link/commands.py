@@ -3,9 +3,9 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Final
 
-from vxmon.valueclass import dataclass
 from vxmon.wire.control import encode_command
 from vxmon.wire.types import Command, Reply, Request
 

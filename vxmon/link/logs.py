@@ -3,11 +3,10 @@
 
 from __future__ import annotations
 
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 
 from vxmon.errors import TargetError
 from vxmon.link.client import Client
-from vxmon.valueclass import dataclass
 from vxmon.wire.acquired import LogEntry, LogPage, LogRequest, MemoryEntry, MemoryPage, MemoryRequest
 
 __all__ = ["LogReading", "read_log", "read_memory"]

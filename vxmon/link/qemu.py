@@ -14,11 +14,11 @@ import subprocess
 import tempfile
 import time
 from collections.abc import Iterable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, Self
 
 from vxmon.errors import InputError, TargetError, VxmonError
-from vxmon.valueclass import dataclass
 from vxmon.wire.datagram import DEFAULT_PORT
 
 __all__ = [

@@ -20,6 +20,7 @@ import struct
 import sys
 import threading
 import time
+from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
@@ -27,7 +28,6 @@ from numpy.typing import NDArray
 
 from vxmon.errors import TargetError
 from vxmon.session.rooms import AT, LARGEST, ROOM, Rooms
-from vxmon.valueclass import dataclass
 
 __all__ = ["BATCH", "Received", "Receiver", "next_pause", "open_socket"]
 

@@ -4,11 +4,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import Protocol
 
 from vxmon.errors import InputError
-from vxmon.valueclass import dataclass
 from vxmon.wire.types import EventTable, RunConfig, TargetInfo
 
 __all__ = ["Resolver", "TargetView", "select_events"]

@@ -3,11 +3,10 @@
 
 from __future__ import annotations
 
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from typing import Final
 
 from vxmon.link.machine import HostLink
-from vxmon.valueclass import dataclass
 from vxmon.wire.refusals import reasons_between, refused_text
 from vxmon.wire.types import LinkCounters, Losses, StreamState
 

@@ -9,12 +9,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from vxmon.errors import InputError
 from vxmon.link.commands import Pending
 from vxmon.link.selection import TargetView
-from vxmon.valueclass import dataclass
 from vxmon.wire.types import Filter, Request, Result, Scenario, Trigger
 
 if TYPE_CHECKING:

@@ -4,9 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import field
-
-from vxmon.valueclass import dataclass
+from dataclasses import dataclass, field
 
 __all__ = ["Bar", "Bars", "Block", "Table", "Text", "Tree", "bar_of", "plain_lines"]
 

@@ -10,10 +10,10 @@ first event as ``s.mmm.uuuus``, ``%w`` the host's wall-clock time (ISO 8601, UTC
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 from typing import Final
 
 from vxmon.errors import InputError
-from vxmon.valueclass import dataclass
 
 __all__ = ["DEFAULT_FORMAT", "FORMAT_6", "Code", "Parts", "parse_format"]
 

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
@@ -11,7 +12,6 @@ from numpy.typing import NDArray
 
 from vxmon.session.formats import LINK_TYPES
 from vxmon.session.framing import Bytes, Ints, Packets
-from vxmon.valueclass import dataclass
 from vxmon.wire.distinct import distinct
 from vxmon.wire.gather import gather
 

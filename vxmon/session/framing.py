@@ -8,14 +8,13 @@ everything else by columns. What does not fit is *damage*: the walk stops before
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import Final, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from vxmon.session.formats import LINK_TYPES, MAX_PACKET
-from vxmon.valueclass import dataclass
 from vxmon.wire.gather import Bytes, Ints, gather
 
 __all__ = [

@@ -6,6 +6,7 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Any, Final, Self
 
 import numpy as np
@@ -16,7 +17,6 @@ from vxmon.session.formats import MAX_BLOCK
 from vxmon.session.framing import Bytes, Framing, Ints, Scan, Statistics
 from vxmon.session.source import Source, open_source, sniff
 from vxmon.session.writer import COMMENT_PREFIX, FORMAT
-from vxmon.valueclass import dataclass
 from vxmon.wire.distinct import distinct
 from vxmon.wire.gather import gather
 from vxmon.words import counted

@@ -6,13 +6,12 @@ So what is received is stored without being copied: the parts before and behind 
 
 from __future__ import annotations
 
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import Final, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from vxmon.valueclass import dataclass
 from vxmon.wire.bulk import BlockScan, block_datagrams, scan_blocks
 
 __all__ = ["AT", "LARGEST", "ROOM", "Rooms"]

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping
-from dataclasses import field
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
@@ -24,7 +24,6 @@ from vxmon.session.rooms import Rooms
 from vxmon.session.sink import FileSink
 from vxmon.session.tablekeeper import TableKeeper
 from vxmon.session.writer import SessionWriter
-from vxmon.valueclass import dataclass
 
 __all__ = ["RotatingRecorder", "part_name"]
 

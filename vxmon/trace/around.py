@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from typing import Final
 
 import numpy as np
@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 
 from vxmon.trace.columns import Chunk, Columns
 from vxmon.trace.names import LOSS_ID
-from vxmon.valueclass import dataclass
 
 __all__ = ["MOST_KEPT", "Collector", "Surroundings"]
 

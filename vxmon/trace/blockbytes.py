@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Final, Self
 
 import numpy as np
@@ -11,7 +12,6 @@ from numpy.typing import NDArray
 
 from vxmon.errors import InputError
 from vxmon.session.reader import SessionReader
-from vxmon.valueclass import dataclass
 from vxmon.wire.datagram import MAX_DATAGRAM
 from vxmon.wire.gather import gather
 

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import sys
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from typing import Final
 
 import numpy as np
@@ -13,7 +13,6 @@ from numpy.typing import NDArray
 from vxmon.trace.facts import Boot
 from vxmon.trace.linkevents import LinkEvent
 from vxmon.trace.names import LOSS_ID
-from vxmon.valueclass import dataclass
 from vxmon.wire.slots import MAX_EVENT_ID, Place
 from vxmon.wire.types import FieldType
 

@@ -3,8 +3,9 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from vxmon.trace.span import EVERYTHING, Span
-from vxmon.valueclass import dataclass
 
 __all__ = ["Selection"]
 

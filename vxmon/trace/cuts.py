@@ -7,10 +7,8 @@ Everything else of the larger session is *not in this file*: it is neither lost 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import Any, Final
-
-from vxmon.valueclass import dataclass
 
 __all__ = ["NOTHING", "Cut", "Kept", "part_numbers", "parts_between", "read_cut", "write_cut"]
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from dataclasses import field
+from dataclasses import dataclass, field
 from pathlib import PurePath
 from typing import Any, Final
 
@@ -28,7 +28,6 @@ from vxmon.trace.facts import Facts
 from vxmon.trace.rowtable import is_in_order
 from vxmon.trace.selection import rows_within
 from vxmon.trace.trace import StoredTrace
-from vxmon.valueclass import dataclass
 from vxmon.wire.bulk import block_datagrams, scan_blocks
 from vxmon.wire.datagram import decode_datagram
 from vxmon.wire.status import decode_target_heartbeat

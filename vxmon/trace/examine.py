@@ -8,6 +8,7 @@ scanner (vxmon.trace.scan) makes of the outcome, batch by batch in the order of 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from typing import Any, Final
 
 import numpy as np
@@ -15,7 +16,6 @@ from numpy.typing import NDArray
 
 from vxmon import turns
 from vxmon.session.reader import Batch, SessionReader
-from vxmon.valueclass import dataclass
 from vxmon.wire.bulk import BLOCK_ROW, KINDS, BlockScan, block_datagrams, scan_blocks
 from vxmon.wire.events import EventId
 from vxmon.wire.gather import gather, raw

@@ -7,7 +7,7 @@ Times are target ticks unless a name says otherwise. Everything here is known af
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import Any, Final
 
 import numpy as np
@@ -17,7 +17,6 @@ from vxmon.trace.cuts import Cut
 from vxmon.trace.linkevents import LinkEvent, LinkRecord
 from vxmon.trace.names import NO_TABLE, Names
 from vxmon.trace.wallclock import ClockBounds, WallClock
-from vxmon.valueclass import dataclass
 from vxmon.wire.acquired import Log, LogEntry
 from vxmon.wire.types import EventTable, LinkCounters, Losses, RunConfig, StreamState, TargetInfo
 

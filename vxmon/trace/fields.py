@@ -3,14 +3,13 @@
 
 from __future__ import annotations
 
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from vxmon.trace.columns import Columns, field_values
-from vxmon.valueclass import dataclass
 from vxmon.wire.slots import Place, place_fields
 from vxmon.wire.types import EventTable
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import os
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import astuple, fields
+from dataclasses import astuple, dataclass, fields
 from typing import Any, BinaryIO, Final
 
 import numpy as np
@@ -17,7 +17,6 @@ from numpy.typing import NDArray
 
 from vxmon.trace.losses import loss_starts
 from vxmon.trace.rowtable import is_in_order
-from vxmon.valueclass import dataclass
 from vxmon.wire.bulk import BLOCK_ROW
 
 __all__ = ["KeptRows", "Part", "UnusableError", "digest", "parts_of"]

@@ -3,9 +3,9 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Final
 
-from vxmon.valueclass import dataclass
 from vxmon.wire.notes import NoteKind
 
 __all__ = ["KINDS", "MOST_EVENTS", "LinkEvent", "LinkRecord", "endpoint_text"]

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
 import numpy as np
@@ -15,7 +15,6 @@ from vxmon.trace.facts import LOSS, Boot, Facts
 from vxmon.trace.linkevents import KINDS, MOST_EVENTS, LinkEvent, LinkRecord
 from vxmon.trace.names import LOSS_ID
 from vxmon.trace.wallclock import WallClock
-from vxmon.valueclass import dataclass
 from vxmon.wire.events import EventId
 
 __all__ = ["NOTE_IDS", "link_events", "note_link_records", "with_link_events"]

@@ -10,7 +10,7 @@ at once, marked late and counted, and is no longer lost.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from typing import Final
 
 import numpy as np
@@ -27,7 +27,6 @@ from vxmon.trace.losses import SUSPECT, Damage, account
 from vxmon.trace.names import LOSS_ID
 from vxmon.trace.scan import Scanner
 from vxmon.trace.trace import Trace, check_format, note_cut, note_file
-from vxmon.valueclass import dataclass
 from vxmon.wire.bulk import BLOCK_ROW
 from vxmon.words import counted
 

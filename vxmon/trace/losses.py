@@ -8,6 +8,7 @@ of those it lost itself, by cause; the rest was in blocks that are not in the fi
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
@@ -15,7 +16,6 @@ from numpy.typing import NDArray
 
 from vxmon.trace.cuts import Kept
 from vxmon.trace.facts import LOSS, Run, Stream
-from vxmon.valueclass import dataclass
 from vxmon.wire.types import Losses, StreamState
 from vxmon.words import counted
 

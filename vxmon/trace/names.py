@@ -3,10 +3,9 @@
 
 from __future__ import annotations
 
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import Final, TypeVar
 
-from vxmon.valueclass import dataclass
 from vxmon.wire.types import (
     EventTable,
     ObjectEntry,

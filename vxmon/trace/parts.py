@@ -9,6 +9,7 @@ are found when their own chunk is made; from there on the chunks must be made on
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,7 +18,6 @@ from vxmon import turns
 from vxmon.trace.columns import Chunk, Columns
 from vxmon.trace.decode import BLOCKS_A_CHUNK, Reader, decode_blocks, in_order, merge_blocks
 from vxmon.trace.facts import Boot
-from vxmon.valueclass import dataclass
 
 __all__ = ["OverrunError", "Part", "Plan", "in_turns", "make_part", "split", "walk_from"]
 

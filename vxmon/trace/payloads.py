@@ -8,7 +8,7 @@ order of offset. Of content that was recorded without its message, the message i
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import fields, replace
+from dataclasses import dataclass, fields, replace
 from typing import Any, Final
 
 import numpy as np
@@ -18,7 +18,6 @@ from vxmon.trace.batches import present
 from vxmon.trace.columns import Chunk, Columns, byte_field
 from vxmon.trace.facts import Boot
 from vxmon.trace.fields import FieldReader
-from vxmon.valueclass import dataclass
 from vxmon.wire.events import CommResult, EventId
 from vxmon.wire.slots import MAX_DATA_SLOTS
 from vxmon.wire.types import Payload

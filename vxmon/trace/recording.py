@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Final, Self, overload
 
@@ -20,7 +21,6 @@ from vxmon.trace.opening import open_trace
 from vxmon.trace.ticks import ticks_to_ns
 from vxmon.trace.trace import StoredTrace
 from vxmon.trace.values import field_arrays
-from vxmon.valueclass import dataclass
 from vxmon.wire.types import Event, Field, FieldType
 
 __all__ = ["Batch", "Events", "Recording", "open_recording"]

@@ -7,6 +7,7 @@ that ran until then. Across a loss, and before anything was told, it is UNKNOWN.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
@@ -17,7 +18,6 @@ from vxmon.trace.facts import Facts
 from vxmon.trace.names import LOSS_ID
 from vxmon.trace.state import NOBODY, UNKNOWN, Segments, States
 from vxmon.trace.state_edges import Begin, Gap, Head, StreamEdges
-from vxmon.valueclass import dataclass
 from vxmon.wire.bulk import BLOCK_ROW
 
 __all__ = ["LiveStates", "Running", "running"]

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import contextlib
-from dataclasses import field
+from dataclasses import dataclass, field
 from itertools import takewhile
 from typing import Final
 
@@ -17,7 +17,6 @@ from vxmon.trace.examine import TRUNCATED, Examined, examine, unknown
 from vxmon.trace.facts import Boot, Facts
 from vxmon.trace.linkevents import MOST_EVENTS, LinkEvent, endpoint_text
 from vxmon.trace.losses import SUSPECT
-from vxmon.valueclass import dataclass
 from vxmon.wire.acquired import LogPage
 from vxmon.wire.bulk import BLOCK_ROW, KINDS, BlockScan
 from vxmon.wire.control import decode_command, decode_reply

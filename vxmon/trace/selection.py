@@ -14,7 +14,7 @@ Several values of one criterion are alternatives, and so are classes and events;
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Final
 
 import numpy as np
@@ -31,7 +31,6 @@ from vxmon.trace.running import LiveStates, Running, running
 from vxmon.trace.span import EVERYTHING, Span
 from vxmon.trace.state import UNKNOWN, States
 from vxmon.trace.trace import StoredTrace, Trace
-from vxmon.valueclass import dataclass
 from vxmon.wire.bulk import BLOCK_ROW
 from vxmon.wire.types import NOT_KNOWN
 from vxmon.words import counted

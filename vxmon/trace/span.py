@@ -4,11 +4,11 @@
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 from decimal import Decimal
 from typing import Final
 
 from vxmon.errors import InputError
-from vxmon.valueclass import dataclass
 
 __all__ = ["EVERYTHING", "Span", "parse_span", "parse_time"]
 

@@ -17,7 +17,7 @@ window or task.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import Final
 
 import numpy as np
@@ -28,7 +28,6 @@ from vxmon.trace.facts import Boot, Facts
 from vxmon.trace.fields import FieldReader
 from vxmon.trace.names import LOSS_ID
 from vxmon.trace.state_edges import UNKNOWN, Begin, Gap, Head, StreamEdges, boot_edges
-from vxmon.valueclass import dataclass
 from vxmon.wire.events import EventId
 from vxmon.wire.types import NOT_KNOWN
 

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from dataclasses import field
+from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Final
 
@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 
 from vxmon.trace.batches import present
 from vxmon.trace.facts import Boot, Facts, Run
-from vxmon.valueclass import dataclass
 from vxmon.wire.events import EventId
 from vxmon.wire.types import NOT_KNOWN
 

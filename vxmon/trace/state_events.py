@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
@@ -14,7 +15,6 @@ from vxmon.trace.columns import Columns
 from vxmon.trace.fields import FieldReader
 from vxmon.trace.names import LOSS_ID
 from vxmon.trace.state_frames import FrameRows
-from vxmon.valueclass import dataclass
 from vxmon.wire.events import DeadlineKind, EventId, HmCode, Reason, TaskState
 
 __all__ = [

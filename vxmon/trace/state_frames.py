@@ -4,13 +4,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
-from vxmon.valueclass import dataclass
 from vxmon.wire.types import Schedule
 
 __all__ = ["FrameRows", "FrameTrack", "Occurrences"]

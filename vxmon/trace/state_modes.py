@@ -4,13 +4,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
-from vxmon.valueclass import dataclass
 from vxmon.wire.events import PartitionMode
 
 __all__ = ["BRIDGE", "DOUBTFUL", "NORMAL", "NOT_NORMAL", "WAITING", "Modes", "Verdicts"]

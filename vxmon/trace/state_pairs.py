@@ -7,13 +7,11 @@ loss and left behind it is never paired.
 
 from __future__ import annotations
 
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
-
-from vxmon.valueclass import dataclass
 
 __all__ = ["ENTRY", "EXIT", "GAP", "Pairing", "Pairs"]
 

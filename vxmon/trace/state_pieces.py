@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
@@ -10,7 +11,6 @@ from numpy.typing import NDArray
 
 from vxmon.trace.state import Segments
 from vxmon.trace.state_frames import Occurrences
-from vxmon.valueclass import dataclass
 
 __all__ = ["NEVER", "Pieces", "first_of", "pieces"]
 

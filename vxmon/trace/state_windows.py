@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import Final
 
 import numpy as np
@@ -13,7 +13,6 @@ from numpy.typing import NDArray
 from vxmon.trace.state import NOBODY, UNKNOWN, Segments
 from vxmon.trace.state_frames import FrameRows, FrameTrack, Occurrences
 from vxmon.trace.state_pieces import NEVER, Pieces, first_of, pieces
-from vxmon.valueclass import dataclass
 from vxmon.wire.types import Schedule
 
 __all__ = [

@@ -21,7 +21,7 @@ import os
 import stat
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 from typing import Any, BinaryIO, Final
@@ -34,7 +34,6 @@ from vxmon.session.reader import SessionReader
 from vxmon.trace.facts import LOSS, Boot, Counters, Facts, FileFacts
 from vxmon.trace.keptrows import KeptRows, Part, UnusableError, digest, parts_of
 from vxmon.trace.plain import PlainError, from_plain, to_plain
-from vxmon.valueclass import dataclass
 from vxmon.wire.bulk import BLOCK_ROW
 
 __all__ = ["SUFFIX", "VARIABLE", "IndexStore", "index_name"]

@@ -10,14 +10,13 @@ begins.
 
 from __future__ import annotations
 
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from vxmon.trace.ticks import NS_PER_S, ticks_to_ns
-from vxmon.valueclass import dataclass
 from vxmon.wire.distinct import distinct
 
 __all__ = ["STEEPEST_PPM", "ClockBounds", "Drift", "WallClock"]

@@ -3,9 +3,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from enum import IntEnum
-
-from vxmon.valueclass import dataclass
 
 __all__ = ["Log", "LogEntry", "LogPage", "LogRequest", "MemoryEntry", "MemoryPage", "MemoryRequest"]
 

@@ -6,9 +6,8 @@ from __future__ import annotations
 import hashlib
 import hmac
 import struct
+from dataclasses import dataclass
 from typing import Final
-
-from vxmon.valueclass import dataclass
 
 __all__ = [
     "HOST", "MAX_KEY", "MIN_KEY", "TARGET", "TRAILER_BYTES", "WINDOW", "Challenge", "ReplayWindow", "Seal", "Trailer",

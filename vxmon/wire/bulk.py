@@ -9,13 +9,13 @@ fields this version does not know, is handed to those two.
 from __future__ import annotations
 
 import zlib
+from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from vxmon.errors import WireError
-from vxmon.valueclass import dataclass
 from vxmon.wire.block import MAX_STREAMS, decode_block
 from vxmon.wire.contents import Bools, look_at_contents
 from vxmon.wire.convert import MAX_NUMBER

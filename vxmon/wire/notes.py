@@ -3,11 +3,11 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from enum import IntEnum
 from typing import Final
 
 from vxmon.errors import WireError
-from vxmon.valueclass import dataclass
 from vxmon.wire.convert import check_numbers, check_text, enum_from, parse, serialize
 from vxmon.wire.generated import vxmon_pb2 as pb
 

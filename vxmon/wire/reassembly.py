@@ -4,11 +4,10 @@
 from __future__ import annotations
 
 from collections import OrderedDict
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import Final
 
 from vxmon.errors import WireError
-from vxmon.valueclass import dataclass
 from vxmon.wire.datagram import MAX_MESSAGE
 from vxmon.wire.types import Datagram
 

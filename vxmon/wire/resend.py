@@ -3,8 +3,9 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from vxmon.errors import WireError
-from vxmon.valueclass import dataclass
 from vxmon.wire.convert import parse, serialize
 from vxmon.wire.datagram import MAX_FRAGMENTS
 from vxmon.wire.generated import vxmon_pb2 as pb

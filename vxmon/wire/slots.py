@@ -5,13 +5,13 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from vxmon.errors import WireError
-from vxmon.valueclass import dataclass
 from vxmon.wire.types import Event, Field, FieldType
 
 __all__ = [

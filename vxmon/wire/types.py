@@ -6,10 +6,9 @@ Times are target ticks unless a name says otherwise. Indices of 65535 mean *none
 
 from __future__ import annotations
 
-from dataclasses import field
+from dataclasses import dataclass, field
 from enum import IntEnum, IntFlag
 
-from vxmon.valueclass import dataclass
 from vxmon.wire.acquired import LogPage, LogRequest, MemoryPage, MemoryRequest
 from vxmon.wire.authentication import Challenge, Trailer
 

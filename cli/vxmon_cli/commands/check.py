@@ -3,12 +3,12 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
-from vxmon.valueclass import dataclass
 from vxmon_cli.analyses.common import end, open_stored, write
 from vxmon_cli.modules import module_given
 

@@ -4,11 +4,11 @@
 from __future__ import annotations
 
 import json
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from vxmon.valueclass import dataclass
 from vxmon_cli.icds import icd_option, load_given
 from vxmon_cli.keys import key_option
 from vxmon_cli.output import default_sigpipe

@@ -8,14 +8,13 @@ nothing tells that a message was added: between two calls the queue may have bee
 
 from __future__ import annotations
 
-from dataclasses import field
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
 
 from vxmon.analysis.comm.messages import Ints
 from vxmon.analysis.figures import Figure, Statistic
-from vxmon.valueclass import dataclass
 
 __all__ = ["DepthBook", "DepthRows"]
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import Final, Literal
 
 import numpy as np
@@ -21,7 +21,6 @@ from vxmon.analysis.comm.opens import OpenTable, Sends
 from vxmon.analysis.comm.source import SourceBook
 from vxmon.analysis.figures import Figure, Range
 from vxmon.trace.batches import present
-from vxmon.valueclass import dataclass
 from vxmon.wire.events import CommResult
 
 __all__ = ["DestinationBook", "FlowKey", "Orphan", "Unmatched"]

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import Any, Final, Literal
 
 import numpy as np
@@ -16,7 +16,6 @@ from vxmon.icd.icd import Icd
 from vxmon.icd.model import Field, FieldType
 from vxmon.trace.span import EVERYTHING, Span
 from vxmon.trace.trace import StoredTrace
-from vxmon.valueclass import dataclass
 from vxmon.wire.events import EventId
 
 __all__ = ["Direction", "FieldBook", "ObjectFields", "Peak", "analyze_fields"]

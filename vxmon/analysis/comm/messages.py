@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import fields
+from dataclasses import dataclass, fields
 from typing import Any, Final
 
 import numpy as np
@@ -13,7 +13,6 @@ from numpy.typing import NDArray
 from vxmon.trace.columns import Chunk
 from vxmon.trace.fields import FieldReader
 from vxmon.trace.names import LOSS_ID
-from vxmon.valueclass import dataclass
 from vxmon.wire.events import EventId
 
 __all__ = ["Ints", "LossClock", "MessageRows", "message_rows"]

@@ -3,14 +3,13 @@
 
 from __future__ import annotations
 
-from dataclasses import fields
+from dataclasses import dataclass, fields
 from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from vxmon.analysis.comm.messages import Ints
-from vxmon.valueclass import dataclass
 
 __all__ = ["MOST_OPEN", "OpenTable", "Sends"]
 

@@ -4,12 +4,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import field
+from dataclasses import dataclass, field
 
 from vxmon.analysis.figures import Figure
 from vxmon.analysis.spread import Spread
 from vxmon.trace.span import EVERYTHING, Span
-from vxmon.valueclass import dataclass
 
 __all__ = ["BootComm", "CommResultSet", "Depth", "Flow", "ObjectComm", "Receiving", "Sending", "unique_labels"]
 

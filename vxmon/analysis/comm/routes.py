@@ -4,12 +4,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import Final
 
 from vxmon.config.model import ChannelConfig, ModuleConfig, PortConfig
 from vxmon.trace.names import Names
-from vxmon.valueclass import dataclass
 from vxmon.wire.events import ObjectType
 from vxmon.wire.types import ObjectEntry
 

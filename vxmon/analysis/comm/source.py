@@ -7,7 +7,7 @@ tell how many messages lie between two that were recorded, so a loss elsewhere p
 
 from __future__ import annotations
 
-from dataclasses import field
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,7 +15,6 @@ from numpy.typing import NDArray
 from vxmon.analysis.comm.messages import Ints, MessageRows
 from vxmon.analysis.comm.numbers import Numbering
 from vxmon.analysis.figures import Figure, Range
-from vxmon.valueclass import dataclass
 
 __all__ = ["Busiest", "SourceBook"]
 

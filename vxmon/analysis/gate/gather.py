@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator
+from dataclasses import dataclass
 from typing import Final
 
 from vxmon.analysis.named import NamedFigure
@@ -16,7 +17,6 @@ from vxmon.trace.facts import Facts
 from vxmon.trace.selection import check_names
 from vxmon.trace.span import EVERYTHING, Span
 from vxmon.trace.trace import StoredTrace
-from vxmon.valueclass import dataclass
 
 __all__ = ["SOURCES", "FigureSource", "GateRequest", "check_scope", "gather", "is_selected"]
 

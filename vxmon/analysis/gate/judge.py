@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import Final, Literal
 
@@ -12,7 +13,6 @@ from vxmon.analysis.gate.gather import is_selected
 from vxmon.analysis.named import NamedFigure, Unit
 from vxmon.config.limits import Dimension, Limit, Limits, Rule, Severity, Side
 from vxmon.errors import InputError
-from vxmon.valueclass import dataclass
 
 __all__ = ["GateResult", "Judged", "RuleResult", "Verdict", "judge"]
 

@@ -4,13 +4,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import Final
 
 from vxmon.analysis.figures import NOT_RECORDED
 from vxmon.analysis.named import NamedFigure
 from vxmon.config.limits import Pattern, Side
-from vxmon.valueclass import dataclass
 
 __all__ = ["DEFAULT_SLACK", "PROPOSED", "Proposal", "propose"]
 

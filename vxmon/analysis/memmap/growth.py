@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import PurePath
 from typing import Literal
@@ -13,7 +14,6 @@ from vxmon.errors import InputError
 from vxmon.image.layout import Layout
 from vxmon.image.model import Image
 from vxmon.image.symbols import SymbolTable
-from vxmon.valueclass import dataclass
 
 __all__ = ["Change", "Growth", "SizeBook", "compare", "parse_limit", "size_book"]
 

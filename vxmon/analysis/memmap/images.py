@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from vxmon.analysis.memmap.growth import Growth, SizeBook, compare, size_book
@@ -21,7 +21,6 @@ from vxmon.image.linkmap import read_linkmap
 from vxmon.image.model import Image, Problem
 from vxmon.image.symbols import Symbol, SymbolTable, read_symbols
 from vxmon.image.units import Share, member_shares, unit_shares
-from vxmon.valueclass import dataclass
 
 __all__ = ["ImageMap", "MapRequest", "MemoryMap", "map_images"]
 

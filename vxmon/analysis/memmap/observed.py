@@ -4,10 +4,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import field
+from dataclasses import dataclass, field
 
 from vxmon.analysis.figures import NOT_RECORDED, Figure
-from vxmon.valueclass import dataclass
 
 __all__ = ["Observed", "ObservedPartition", "ObservedStack"]
 

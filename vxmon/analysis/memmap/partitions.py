@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import PurePath
 from typing import Literal
 
@@ -15,7 +15,6 @@ from vxmon.config.place import Place
 from vxmon.errors import InputError
 from vxmon.image.layout import Layout
 from vxmon.image.model import Image, Kind
-from vxmon.valueclass import dataclass
 
 __all__ = [
     "ModuleCheck", "PartitionMemory", "SectionBudget", "Verdict", "check_module", "check_session", "with_observed",

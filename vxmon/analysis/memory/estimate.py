@@ -4,12 +4,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 
 from vxmon.analysis.figures import ESTIMATED, Figure
 from vxmon.analysis.memory.operations import OperationCount
 from vxmon.analysis.memory.result import KERNEL_INDEX, Estimate
 from vxmon.config.accounting import AccountingRule
-from vxmon.valueclass import dataclass
 
 __all__ = ["Costs", "charge", "compared"]
 

@@ -16,12 +16,11 @@ which it is not known whether it was there adds pairs at minus and at plus infin
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
-
-from vxmon.valueclass import dataclass
 
 __all__ = ["LEAST_POINTS", "Points", "Slope", "theil_sen"]
 

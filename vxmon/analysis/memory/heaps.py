@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import itertools
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import Final
 
 import numpy as np
@@ -14,7 +14,6 @@ from vxmon.analysis.figures import Figure, Range
 from vxmon.analysis.memory.lost import Lost
 from vxmon.analysis.memory.result import Growth, HeapMemory, Slice
 from vxmon.analysis.memory.series import Bins, Series
-from vxmon.valueclass import dataclass
 from vxmon.wire.events import PartitionMode
 
 __all__ = ["HeapBook", "HeapRows", "ModeRows", "slices_of"]

@@ -3,12 +3,10 @@
 
 from __future__ import annotations
 
-from dataclasses import field
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
-
-from vxmon.valueclass import dataclass
 
 __all__ = ["Lost"]
 

@@ -8,14 +8,13 @@ kernel's heap is shared and goes on; of that, the uses around all the counts are
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import field
+from dataclasses import dataclass, field
 
 import numpy as np
 
 from vxmon.analysis.figures import Figure
 from vxmon.analysis.memory.heaps import HeapBook, HeapRows
 from vxmon.analysis.memory.result import KERNEL_INDEX
-from vxmon.valueclass import dataclass
 
 __all__ = ["MeasuredUse"]
 

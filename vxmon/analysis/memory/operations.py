@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
@@ -14,7 +15,6 @@ from vxmon.analysis.memory.lost import Lost
 from vxmon.analysis.memory.result import OperationMemory
 from vxmon.trace.columns import Columns
 from vxmon.trace.fields import FieldReader
-from vxmon.valueclass import dataclass
 from vxmon.wire.events import EventId, Operation
 from vxmon.wire.types import EventTable
 

@@ -4,13 +4,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import Literal
 
 from vxmon.analysis.figures import Extreme, Figure
 from vxmon.analysis.memory.series import Bins
 from vxmon.trace.span import EVERYTHING, Span
-from vxmon.valueclass import dataclass
 
 __all__ = [
     "KERNEL",

@@ -7,14 +7,13 @@ is therefore what growth is judged by. When there are more frames than bins, two
 
 from __future__ import annotations
 
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from vxmon.analysis.memory.growth import Points
-from vxmon.valueclass import dataclass
 
 __all__ = ["MOST_BINS", "Bins", "Series"]
 

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import Final
 
 import numpy as np
@@ -24,7 +24,6 @@ from vxmon.trace.facts import Boot, Facts
 from vxmon.trace.state import UNKNOWN, Probes, Segments, States
 from vxmon.trace.state_events import LossRows, loss_rows
 from vxmon.trace.trace import StoredTrace
-from vxmon.valueclass import dataclass
 from vxmon.wire.events import EventId
 
 __all__ = ["BootBooks", "SystemRequest", "analyze_system", "system_walk"]

@@ -4,13 +4,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
-
-from vxmon.valueclass import dataclass
 
 __all__ = ["ALL", "BINS", "Counts", "KindBook", "RateBook", "most_lost"]
 

@@ -8,7 +8,7 @@ came after it may be among what was lost.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import Final
 
 import numpy as np
@@ -19,7 +19,6 @@ from vxmon.trace.columns import Columns
 from vxmon.trace.history import History, last_of_each
 from vxmon.trace.names import LOSS_ID
 from vxmon.trace.state import Probes
-from vxmon.valueclass import dataclass
 from vxmon.wire.events import EventId
 from vxmon.wire.types import NOT_KNOWN
 

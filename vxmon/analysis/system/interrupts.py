@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import Final
 
 import numpy as np
@@ -16,7 +16,6 @@ from vxmon.trace.fields import FieldReader
 from vxmon.trace.names import LOSS_ID
 from vxmon.trace.state import UNKNOWN, Segments
 from vxmon.trace.state_pairs import ENTRY, EXIT, GAP, Pairing
-from vxmon.valueclass import dataclass
 from vxmon.wire.events import EventId
 
 __all__ = ["Durations"]

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import Final
 
 import numpy as np
@@ -16,7 +16,6 @@ from vxmon.trace.state_events import frame_rows
 from vxmon.trace.state_frames import FrameRows, FrameTrack, Occurrences
 from vxmon.trace.state_modes import BRIDGE, DOUBTFUL, NORMAL, NOT_NORMAL, Modes, Verdicts
 from vxmon.trace.state_windows import PARTS, Windows, WindowTable, unknown_part
-from vxmon.valueclass import dataclass
 
 __all__ = ["CUT", "DOUBT", "OFF", "OPEN", "SURE", "Places"]
 

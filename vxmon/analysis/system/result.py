@@ -4,13 +4,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import Final, Literal
 
 from vxmon.analysis.figures import Figure
 from vxmon.analysis.spread import Spread
 from vxmon.trace.span import EVERYTHING, Span
-from vxmon.valueclass import dataclass
 from vxmon.wire.events import EventId
 
 __all__ = [

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection
+from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
@@ -27,7 +28,6 @@ from vxmon.trace.state_events import LossRows, frame_rows, hm_misses, task_event
 from vxmon.trace.state_frames import FrameRows
 from vxmon.trace.state_windows import People
 from vxmon.trace.trace import StoredTrace
-from vxmon.valueclass import dataclass
 from vxmon.wire.events import EventId
 
 __all__ = ["BootBooks", "StreamSums", "TimeRequest", "analyze_time", "time_walk"]

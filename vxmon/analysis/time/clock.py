@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import Final
 
 import numpy as np
@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 
 from vxmon.trace.state import NOBODY, UNKNOWN, Segments
 from vxmon.trace.state_events import LossRows
-from vxmon.valueclass import dataclass
 
 __all__ = ["Clock", "Instants", "ticks_by_task"]
 

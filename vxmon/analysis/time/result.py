@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import field
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,7 +13,6 @@ from vxmon.analysis.figures import Figure
 from vxmon.analysis.spread import Spread
 from vxmon.trace.span import EVERYTHING, Span
 from vxmon.trace.state_windows import WindowPlace
-from vxmon.valueclass import dataclass
 
 __all__ = [
     "BootTime",

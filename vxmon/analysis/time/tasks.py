@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import Final
 
 import numpy as np
@@ -15,7 +15,6 @@ from vxmon.analysis.time.clock import Clock, Instants
 from vxmon.trace.state import NOBODY, UNKNOWN, Segments
 from vxmon.trace.state_events import Activations, TaskEvents
 from vxmon.trace.state_windows import People
-from vxmon.valueclass import dataclass
 
 __all__ = ["TaskBook", "TaskBooks"]
 

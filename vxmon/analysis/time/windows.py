@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import field, fields, replace
+from dataclasses import dataclass, field, fields, replace
 from typing import Any, Final
 
 import numpy as np
@@ -16,7 +16,6 @@ from vxmon.trace.state import Segments
 from vxmon.trace.state_frames import FrameRows
 from vxmon.trace.state_modes import BRIDGE, DOUBTFUL, NORMAL, NOT_NORMAL, WAITING, Modes, Verdicts
 from vxmon.trace.state_windows import PARTS, People, WindowPlace, Windows, WindowTable, unknown_part
-from vxmon.valueclass import dataclass
 from vxmon.wire.types import Schedule
 
 __all__ = ["QUANTITIES", "PlaceBook", "WindowBooks"]
