@@ -290,6 +290,15 @@ def test_without_a_key_of_ones_own_nothing_is_kept(session: Path, keeper: IndexS
     assert outcome([session], blocked) == outcome([session], None)
 
 
+@pytest.mark.parametrize("where", ["index", "key"])
+def test_a_fifo_in_the_place_of_a_file_is_not_waited_for(session: Path, keeper: IndexStore, where: str) -> None:
+    plain = outcome([session], keeper)
+    path = index_name(session) if where == "index" else keeper.cache / "index.key"
+    path.unlink()
+    os.mkfifo(path, mode=0o600)
+    assert outcome([session], keeper) == plain
+
+
 def test_small_sessions_and_those_who_do_not_want_it_have_none(session: Path) -> None:
     with open_trace([str(session)]):
         assert not index_name(session).exists()

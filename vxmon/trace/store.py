@@ -15,6 +15,7 @@ is, so that a time window reads and checks only what it needs.
 from __future__ import annotations
 
 import contextlib
+import errno
 import hashlib
 import json
 import os
@@ -45,6 +46,7 @@ SUFFIX: Final = ".vxmindex"
 _MAGIC: Final = b"VXMIDX02"
 _PREFIX: Final = len(_MAGIC) + 8 + 32
 _LONGEST_HEAD: Final = 64 << 20
+_KEY_BYTES: Final = 32
 # Of each end of a session, to tell a file that was written anew in its place.
 _ENDS: Final = 64 << 10
 
@@ -111,11 +113,11 @@ class IndexStore:
         with contextlib.suppress(OSError):
             if make and not path.exists():
                 self.cache.mkdir(parents=True, exist_ok=True, mode=0o700)
-                _write(path, [os.urandom(32)])
-            mode = path.stat()
-            key = path.read_bytes()
+                _write(path, [os.urandom(_KEY_BYTES)])
+            with _open(path) as file:
+                mode, key = os.fstat(file.fileno()), file.read(_KEY_BYTES + 1)
             own = mode.st_uid == os.geteuid() and not mode.st_mode & (stat.S_IRWXG | stat.S_IRWXO)
-            return key if own and len(key) == 32 else None
+            return key if own and len(key) == _KEY_BYTES else None
         return None
 
 
@@ -198,10 +200,19 @@ def _write(path: Path, parts: Sequence[Data]) -> bool:
 # ---------------------------------------------------------------- reading
 
 
+def _open(path: Path) -> BinaryIO:
+    """Open a file to read it, without a buffer. Raises OSError, also for a FIFO: to open that may take for ever."""
+    descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+        os.close(descriptor)
+        raise OSError(errno.EINVAL, os.strerror(errno.EINVAL), str(path))
+    return os.fdopen(descriptor, "rb", buffering=0)
+
+
 def _read(path: Path, key: bytes, readers: Sequence[SessionReader]) -> Kept:
     # Open until the rows are closed: another index may take its place meanwhile.
     with contextlib.ExitStack() as opened:
-        file = opened.enter_context(path.open("rb", buffering=0))
+        file = opened.enter_context(_open(path))
         facts, parts = _read_facts(file, key, readers)
         rows = KeptRows(file, file.tell(), parts, key, lambda some: _sound(some, facts, readers))
         if file.tell() + len(rows) * BLOCK_ROW.itemsize != os.fstat(file.fileno()).st_size:
