@@ -78,7 +78,12 @@ class _Rooms:
     def __init__(self) -> None:
         self._memory = mmap.mmap(-1, _ROOMS * ROOM_BYTES)
         self.full, self._fill = os.pipe()
-        self._free, self._empty = os.pipe()
+        try:
+            self._free, self._empty = os.pipe()
+        except OSError:
+            os.close(self.full)
+            os.close(self._fill)
+            raise
         self._number = 0
 
     def _next(self, left: int) -> memoryview:

@@ -193,6 +193,24 @@ def test_without_a_further_process_one_makes_all(monkeypatch: pytest.MonkeyPatch
     assert not Second._running
 
 
+@pytest.mark.parametrize("given", [0, 1])
+@pytest.mark.filterwarnings("error")
+def test_without_pipes_all_is_made_here(given: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    pipe, left = os.pipe, iter(range(given))
+
+    def few() -> tuple[int, int]:
+        if next(left, None) is None:
+            raise OSError
+        return pipe()
+
+    with monkeypatch.context() as patched:
+        patched.setattr(os, "pipe", few)
+        made = [columns.stream[0] for columns in made_ahead(range(9), columns_of)]
+    gc.collect()
+    assert made == [1] * 9
+    assert nothing_left()
+
+
 def test_a_program_may_start_processes_of_its_own() -> None:
     """Its copy holds a chunk and takes further ones, while the first process drops that chunk and takes all."""
     gate = Gate(6)

@@ -142,6 +142,21 @@ def test_without_a_further_process_it_is_done_by_one(monkeypatch: pytest.MonkeyP
     assert open_files() == before
 
 
+@pytest.mark.parametrize("given", [0, 1])
+def test_without_pipes_it_is_done_by_one(given: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    pipe, left = os.pipe, iter(range(given))
+
+    def few() -> tuple[int, int]:
+        if next(left, None) is None:
+            raise OSError
+        return pipe()
+
+    monkeypatch.setattr(os, "pipe", few)
+    before = open_files()
+    assert list(in_turns(iter(range(5)), text)) == [text(number) for number in range(5)]
+    assert open_files() == before
+
+
 @pytest.mark.usefixtures("small_rooms")
 def test_what_is_not_lent_lasts() -> None:
     came = list(in_turns(iter(range(40)), plain))

@@ -72,6 +72,9 @@ def made_ahead(parts: Sequence[P], make: Callable[[P], Columns]) -> Generator[Co
 class _Tokens:
     """Numbers of slots that are free, over a pipe that lasts as long as a slot is in use."""
 
+    # Until there is a pipe: an object that could not be made has its end too.
+    _source = _sink = -1
+
     def __init__(self, slots: int) -> None:
         self._source, self._sink = os.pipe()
         self._free = list(reversed(range(slots)))
