@@ -282,6 +282,17 @@ def test_bytes_lost_in_the_middle(tmp_path: Path) -> None:
     assert session.damaged_bytes
 
 
+@pytest.mark.parametrize("lost", [1, 2, 3, 4])
+def test_much_may_follow_a_place_where_bytes_are_lost(tmp_path: Path, lost: int) -> None:
+    """What follows is walked where it lies, at no multiple of four."""
+    payloads = [datagram(3, 50, i) for i in range(4000)]
+    whole = own(tmp_path / "s", payloads)
+    at = whole.index(payloads[10]) + 5
+    found, _, session = read(tmp_path / "x", whole[:at] + whole[at + lost :])
+    assert found == payloads[:10] + payloads[11:]
+    assert session.damaged_bytes
+
+
 @settings(max_examples=300, deadline=None)
 @given(seed=st.integers(0, 2**32), data=st.binary(max_size=200), kind=st.sampled_from(["own", "pcap", "pcapng"]))
 def test_no_damage_does_more_than_a_worded_error(

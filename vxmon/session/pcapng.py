@@ -109,8 +109,9 @@ class PcapngFraming:
     @staticmethod
     def _walk(words: NDArray[np.uint32]) -> Ints:
         """Places that the chain of lengths leads to, in words; what is behind one that is wrong means nothing."""
-        # The length is the second word of each block.
-        sizes = words[1:].astype("<u4", copy=False).data
+        # The length is the second word of each block. Behind damage words may lie anywhere; of such a view Python reads
+        # none.
+        sizes = np.require(words[1:], "<u4", "A").data
         begins: list[int] = []
         append = begins.append
         at = 0
