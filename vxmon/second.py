@@ -59,10 +59,11 @@ class Second:
             return
         self._ended = True
         Second._running -= 1
-        with contextlib.suppress(ProcessLookupError):
-            os.kill(self._process, signal.SIGKILL)
-        with contextlib.suppress(ChildProcessError):
-            os.waitpid(self._process, 0)
+        # Where the program has ended children waited for, the number may be another process' by now.
+        with contextlib.suppress(ChildProcessError, ProcessLookupError):
+            if os.waitpid(self._process, os.WNOHANG) == (0, 0):
+                os.kill(self._process, signal.SIGKILL)
+                os.waitpid(self._process, 0)
 
 
 def _run(work: Callable[[], None]) -> Never:
