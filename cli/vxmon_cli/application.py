@@ -61,6 +61,9 @@ def _run() -> int:
         _forget()
         click.echo(f"vxmon: standard output: cannot be written: {error.strerror}", err=True)
         return OutputError.exit_status
+    except MemoryError:
+        click.echo("vxmon: not enough memory; a part of a session (--window A..B) needs less", err=True)
+        return VxmonError.exit_status
     except (click.Abort, KeyboardInterrupt):
         if STOP.number:
             click.echo("vxmon: stopped; nothing is recorded", err=True)

@@ -413,3 +413,10 @@ def test_events_are_exported_as_csv(tmp_path: Path) -> None:
     ]
     parsed = list(csv.reader(io.StringIO(text)))
     assert parsed[2][6] == 'number:7 text:"a "b", c"'
+
+
+def test_too_little_memory_is_said_in_one_line() -> None:
+    script = "import vxmon_cli.application as a\ndef full(**_): raise MemoryError\na.vxmon.main = full\na.run()"
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False, timeout=60)
+    assert done.returncode == 3
+    assert done.stderr == "vxmon: not enough memory; a part of a session (--window A..B) needs less\n"
