@@ -19,6 +19,7 @@ import pytest
 
 import vxmon.trace.ahead as ahead_module
 from tests.bench.make_session import make_session
+from tests.support.processes import open_files
 from vxmon.second import Second
 from vxmon.trace import StoredTrace, open_trace
 from vxmon.trace.ahead import made_ahead
@@ -79,10 +80,6 @@ def nothing_left() -> bool:
         os.waitpid(-1, os.WNOHANG)
         return False
     return not Second._running
-
-
-def open_files() -> int:
-    return len(list(Path("/proc/self/fd").iterdir()))
 
 
 @pytest.mark.parametrize("count", [0, 1, 2, 3, 100])

@@ -19,6 +19,7 @@ import pytest
 from tests.bench.make_session import make_session
 from tests.compat.make_sessions import SESSIONS
 from tests.support.captures import frame, pcap, pcapng, udp_packet
+from tests.support.processes import no_children
 from tests.support.sessions import Target, host_datagram, write_session
 from vxmon import turns
 from vxmon.errors import InputError
@@ -187,14 +188,6 @@ def test_what_is_found_does_not_depend_on_how_much_is_read_at_once(
         found.append(outcome(paths))
     assert found[0] == found[1]
     assert found[0] == found[2]
-
-
-def no_children() -> bool:
-    try:
-        os.waitpid(-1, os.WNOHANG)
-    except ChildProcessError:
-        return True
-    return False
 
 
 @pytest.mark.usefixtures("small_pieces", "two_processors")

@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from tests.bench.make_session import make_session
+from tests.support.processes import no_children, open_files
 from tests.support.recording import Recording
 from vxmon import turns
 from vxmon.turns import in_turns
@@ -53,18 +54,6 @@ def both_ways(session: Path, *options: str) -> list[subprocess.CompletedProcess[
 
 def text(number: int) -> bytes:
     return b"%d:" % number + LONG[: number * 7919 % len(LONG)]
-
-
-def no_children() -> bool:
-    try:
-        os.waitpid(-1, os.WNOHANG)
-    except ChildProcessError:
-        return True
-    return False
-
-
-def open_files() -> int:
-    return len(list(Path("/proc/self/fd").iterdir()))
 
 
 @pytest.mark.parametrize("count", [0, 1, 2, 3, 40])

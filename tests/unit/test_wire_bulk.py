@@ -13,10 +13,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from vxmon.errors import WireError
-from vxmon.wire.block import decode_block, encode_block, make_block
+from tests.support.verdicts import verdict
+from vxmon.wire.block import encode_block, make_block
 from vxmon.wire.bulk import BLOCK_ROW, KINDS, block_datagrams, scan_blocks
-from vxmon.wire.datagram import decode_datagram
 from vxmon.wire.events import EventId
 from vxmon.wire.types import Block, Context, Losses
 
@@ -47,14 +46,6 @@ def place(datagrams: list[bytes]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     lengths = np.array([len(d) for d in datagrams], np.int64)
     data = np.frombuffer(b"xyz" + b"".join(datagrams), np.uint8)
     return data, np.cumsum(lengths) - lengths + 3, lengths
-
-
-def verdict(datagram: bytes) -> str:
-    try:
-        decode_block(decode_datagram(datagram))
-    except WireError as error:
-        return error.kind
-    return "ok"
 
 
 @pytest.mark.parametrize("seed", range(5))

@@ -15,10 +15,9 @@ from google.protobuf.internal.encoder import _VarintBytes  # type: ignore[attr-d
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from vxmon.errors import WireError
-from vxmon.wire.block import decode_block, encode_block, make_block
+from tests.support.verdicts import verdict
+from vxmon.wire.block import encode_block, make_block
 from vxmon.wire.bulk import KINDS, scan_blocks
-from vxmon.wire.datagram import decode_datagram
 from vxmon.wire.distinct import distinct
 from vxmon.wire.gather import clear_behind, gather
 from vxmon.wire.types import Block
@@ -114,14 +113,6 @@ def with_another_head(block: Block, rng: random.Random) -> Block:
     other = rng.choice([word & 0x3FFFFF, word & ~0x3F0000 | rng.randrange(64) << 16])
     slots = block.slots[:at] + other.to_bytes(4, order) + block.slots[at + 4 :]  # type: ignore[arg-type]
     return replace(block, slots=slots)
-
-
-def verdict(datagram: bytes) -> str:
-    try:
-        decode_block(decode_datagram(datagram))
-    except WireError as error:
-        return error.kind
-    return "ok"
 
 
 @pytest.mark.parametrize("seed", range(6))

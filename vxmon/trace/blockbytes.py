@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from vxmon.errors import InputError
 from vxmon.session.reader import SessionReader
+from vxmon.trace.memory import keep_freed
 from vxmon.wire.datagram import MAX_DATAGRAM
 from vxmon.wire.gather import gather
 
@@ -23,8 +24,8 @@ CHANGED: Final = "the session changed while it was read"
 _NEAR: Final = 8192
 _FEW: Final = 48
 _SLOT: Final = 8
-# Free memory that is kept: what a few chunks take.
-_KEPT_BYTES: Final = 16 << 20
+# What a few chunks take and free again.
+_CHUNK_BYTES: Final = 8 << 20
 _MOST_SLOTS: Final = MAX_DATAGRAM // _SLOT
 
 Bytes = NDArray[np.uint8]
@@ -64,7 +65,7 @@ class BlockReader:
     def __init__(self, readers: Sequence[SessionReader]) -> None:
         self._readers = readers
         self._buffer = np.empty(0, np.uint8)
-        _keep_memory()
+        keep_freed(_CHUNK_BYTES)
 
     def __call__(self, rows: NDArray[np.void]) -> BlockBytes:
         """The bytes of the blocks of an index.
@@ -117,12 +118,3 @@ class BlockReader:
             part = self._read_file(file, rows[number : number + 1], width)
             self._put(table, np.array([number]), part)
         return table
-
-
-def _keep_memory() -> None:
-    """Have the C library keep what a chunk frees for the next: glibc keeps twice the largest array freed so far.
-
-    By the arrays of chunks alone that is so little that it returns and fetches most of them again and again, which
-    can take a third of the time. Of an array that is not written to nothing is fetched.
-    """
-    np.empty(_KEPT_BYTES // 2, np.uint8)

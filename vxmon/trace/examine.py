@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from vxmon import turns
 from vxmon.session.reader import Batch, SessionReader
+from vxmon.trace.memory import keep_freed
 from vxmon.wire.bulk import BLOCK_ROW, KINDS, BlockScan, block_datagrams, scan_blocks
 from vxmon.wire.events import EventId
 from vxmon.wire.gather import gather, raw
@@ -25,9 +26,8 @@ __all__ = ["ENOUGH_BYTES", "TRUNCATED", "Examined", "examine", "examined", "unkn
 ENOUGH_BYTES: Final = 24 << 20
 """With smaller sessions a second process does not pay."""
 
-# More than a batch needs to be examined. Of freed memory the C library gives back what is above twice the largest piece
-# that was freed so far (mallopt(3), M_MMAP_THRESHOLD); new pages for each batch would cost a tenth of the time. Tables
-# of rows are larger, see Scanner, and still go back.
+# More than a batch needs to be examined; new pages for each would cost a tenth of the time. Tables of rows are larger,
+# see Scanner, and still go back.
 _WORKING_BYTES: Final = 1 << 22
 # Batches of which the second process examines one more than half: the first puts together what both find.
 _EXTRA: Final = 12
@@ -137,7 +137,7 @@ def examined(readers: Sequence[SessionReader]) -> Iterator[tuple[int, Examined]]
         InputError: see :meth:`SessionReader.datagrams`.
 
     """
-    np.empty(_WORKING_BYTES, np.uint8)
+    keep_freed(_WORKING_BYTES)
     batches = ((number, batch) for number, reader in enumerate(readers) for batch in reader.datagrams(reuse=True))
     if turns.worth_turns(sum(reader.size or 0 for reader in readers), ENOUGH_BYTES):
         yield from _in_turns(batches)
